@@ -1,7 +1,7 @@
 //! The catalogue as text: models, clusters, accelerators, software generations, prices and measured tables.
 //!
-//! Responsible for: making every file of the catalogue reachable from a published crate. Parses nothing: the crates that use a file read
-//! it, and report errors under the paths in this crate's documentation.
+//! Responsible for: making every file of the catalogue reachable from a published crate. Parses nothing: the
+//! crates that use a file read it, and report errors under the paths in this crate's documentation.
 //!
 //! ```
 //! let (name, text) = railwright_catalog::CLUSTERS[0];

@@ -92,7 +92,8 @@ pub fn cluster_file(text: &str) {
     }
 }
 
-/// A launch file or a log under every reader. Every writer writes the accepted valid runs, and the files read back.
+/// A launch file or a log under every reader. Every writer writes the accepted valid runs, and the files read
+/// back.
 pub fn launch_file(text: &str) {
     for reader in railwright_launch::readers() {
         match reader.read(text, "launch") {

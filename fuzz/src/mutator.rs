@@ -1,6 +1,7 @@
 //! The plain mutator: seeds, cut, doubled, spliced and overwritten by a fixed random sequence.
 //!
-//! Responsible for: inputs where libFuzzer is not to be had; the same ones every time. Refuses to watch coverage.
+//! Responsible for: inputs where libFuzzer is not to be had; the same ones every time. Refuses to watch
+//! coverage.
 
 use std::path::Path;
 

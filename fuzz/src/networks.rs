@@ -1,6 +1,7 @@
 //! Networks from files: fabrics as DOT, GraphML and `ibnetdiscover` output, and tables of flows.
 //!
-//! Responsible for: passing text to these readers; routes and simulated flows on accepted networks. Refuses to judge values.
+//! Responsible for: passing text to these readers; routes and simulated flows on accepted networks. Refuses
+//! to judge values.
 
 use railwright_network::flow::listed;
 use railwright_network::imported::{self, Imported, RouteSetting, Surroundings};

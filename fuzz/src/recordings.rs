@@ -1,6 +1,7 @@
 //! Recordings other than traces, a target for each: memory snapshots, counters of devices, execution traces.
 //!
-//! Responsible for: passing bytes to the reader, and accepted recordings to the analysis of its command. Does not check values.
+//! Responsible for: passing bytes to the reader, and accepted recordings to the analysis of its command. Does
+//! not check values.
 
 use railwright_network::chakra::{self, Program};
 use railwright_profiler::{Job, snapshot, telemetry};

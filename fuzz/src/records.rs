@@ -1,8 +1,8 @@
-//! Files other than traces, a target for each reader: flight records, training logs, NCCL Inspector's lines, XPUTimer's metrics, pipeline
-//! timers.
+//! Files other than traces, a target for each reader: flight records, training logs, NCCL Inspector's lines,
+//! XPUTimer's metrics, pipeline timers.
 //!
-//! Responsible for: passing bytes to one reader, whole and as a stream, and accepted records to the analysis of its command. Neither may
-//! panic. Refuses to judge values.
+//! Responsible for: passing bytes to one reader, whole and as a stream, and accepted records to the analysis
+//! of its command. Neither may panic. Refuses to judge values.
 
 use railwright_profiler::Job;
 use railwright_profiler::hang::hang;

@@ -1,7 +1,7 @@
 //! Files with bytes of their own: Parquet, SQLite, saved profiles.
 //!
-//! Responsible for: passing bytes to the readers of tables as the loader does; saving and reopening accepted tables. Refuses to judge
-//! values.
+//! Responsible for: passing bytes to the readers of tables as the loader does; saving and reopening accepted
+//! tables. Refuses to judge values.
 
 use railwright_profiler::Job;
 use railwright_profiler::readers::{Keep, Recording};

@@ -1,4 +1,5 @@
-//! The targets without libFuzzer: seeds, cut, doubled, spliced and overwritten by a fixed random sequence. Runs on stable Rust.
+//! The targets without libFuzzer: seeds, cut, doubled, spliced and overwritten by a fixed random sequence.
+//! Runs on stable Rust.
 //!
 //! `RAILWRIGHT_FUZZ_SECONDS` is the time for all targets together (default: 10). The inputs depend on nothing
 //! else, so failures are reproducible; the failing input is written to the system's folder for temporary

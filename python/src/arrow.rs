@@ -84,8 +84,8 @@ pub(crate) fn columns(kinds: &[(&'static str, String)], rows: &[Vec<Cell>]) -> V
     kinds.iter().enumerate().filter_map(column).collect()
 }
 
-/// Columns from records: the scalars of all records, in order of first appearance. Lists are omitted; a column of several kinds contains
-/// texts.
+/// Columns from records: the scalars of all records, in order of first appearance. Lists are omitted; a
+/// column of several kinds contains texts.
 pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
     let mut names: Vec<String> = Vec::new();
     let mut known: BTreeSet<String> = BTreeSet::new();
@@ -308,7 +308,8 @@ fn column_array(column: Column) -> ArrowArray {
     array(length, missing, parts)
 }
 
-// SAFETY: called once by the consumer on a schema that `schema` made; parts and children come from `Box::into_raw` there.
+// SAFETY: called once by the consumer on a schema that `schema` made; parts and children come from
+// `Box::into_raw` there.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
@@ -322,7 +323,8 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
     }
 }
 
-// SAFETY: called once by the consumer on an array that `array` made; parts and children come from `Box::into_raw` there.
+// SAFETY: called once by the consumer on an array that `array` made; parts and children come from
+// `Box::into_raw` there.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     unsafe {
         let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
@@ -381,7 +383,8 @@ unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
     }
 }
 
-// SAFETY: Python calls it once on a capsule that `stream` made; a consumer that took the stream left no release.
+// SAFETY: Python calls it once on a capsule that `stream` made; a consumer that took the stream left no
+// release.
 unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
     unsafe {
         let stream = pyo3::ffi::PyCapsule_GetPointer(capsule, c"arrow_array_stream".as_ptr())

@@ -1,7 +1,7 @@
 //! Questions to the commands of the program, in this process: values in, values out.
 //!
-//! Responsible for: converting Python arguments to a question of [`railwright::door`], its answer to dictionaries, and Ctrl-C. Independent
-//! of the commands.
+//! Responsible for: converting Python arguments to a question of [`railwright::door`], its answer to
+//! dictionaries, and Ctrl-C. Independent of the commands.
 
 use crate::arrow;
 use crate::problem::raised;
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// Interval between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Runs a command with its words, its arguments by name, and the format of the answer. Returns a dictionary with `kind`, `fields`, `text`,
-/// `html`, `outcome`, `notes` and `command`.
+/// Runs a command with its words, its arguments by name, and the format of the answer. Returns a dictionary
+/// with `kind`, `fields`, `text`, `html`, `outcome`, `notes` and `command`.
 #[pyfunction]
 #[pyo3(signature = (command, arguments, form=None))]
 pub(crate) fn ask<'py>(
@@ -71,14 +71,15 @@ pub(crate) fn ask<'py>(
     Ok(out)
 }
 
-/// All commands with their arguments and kinds of answers, as OpenAPI: the source of the package's generated functions.
+/// All commands with their arguments and kinds of answers, as OpenAPI: the source of the package's generated
+/// functions.
 #[pyfunction]
 pub(crate) fn description() -> String {
     door::description()
 }
 
-/// Records as a table. `items` are its rows; `fields` are the dictionaries of the rows, whose scalars become columns. Names of nested
-/// fields have dots.
+/// Records as a table. `items` are its rows; `fields` are the dictionaries of the rows, whose scalars become
+/// columns. Names of nested fields have dots.
 #[pyfunction]
 pub(crate) fn table<'py>(
     py: Python<'py>,

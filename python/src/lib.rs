@@ -1,7 +1,7 @@
 //! The Python module `railwright._railwright`: questions and typed answers in the same process.
 //!
-//! Responsible for: converting Python values to questions of [`railwright_answers`] and of the program's commands, and their answers to
-//! classes. Excludes all computation.
+//! Responsible for: converting Python values to questions of [`railwright_answers`] and of the program's
+//! commands, and their answers to classes. Excludes all computation.
 
 mod arrow;
 mod asking;

@@ -1,7 +1,7 @@
 //! From a function's arguments to the specification of a run, in the same layers as on the command line.
 //!
-//! Responsible for: models by name, path, text or value; clusters by name or path; plans of frameworks; settings by keyword. Excludes
-//! resolution.
+//! Responsible for: models by name, path, text or value; clusters by name or path; plans of frameworks;
+//! settings by keyword. Excludes resolution.
 
 use crate::problem::{raise, raised};
 use crate::texts::{GIVEN, Given};
@@ -194,7 +194,8 @@ fn plain(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Json> {
     pythonize::depythonize(&prepared).map_err(PyErr::from)
 }
 
-/// Rejects runs with settings that the framework's arguments decide but do not reveal, and runs without a number of devices.
+/// Rejects runs with settings that the framework's arguments decide but do not reveal, and runs without a
+/// number of devices.
 fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
     let is_open = |open: &&Open| {
         let key = open.key.as_str();
@@ -214,8 +215,8 @@ fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
     if problems.is_empty() { Ok(()) } else { Err(Refused(problems)) }
 }
 
-/// Converts Megatron-LM's arguments as a namespace, or a torchtitan job configuration, to a layer of the run. Returns the settings that
-/// they leave open.
+/// Converts Megatron-LM's arguments as a namespace, or a torchtitan job configuration, to a layer of the run.
+/// Returns the settings that they leave open.
 fn launched(
     py: Python<'_>,
     plan: &Bound<'_, PyAny>,

@@ -1,6 +1,8 @@
-//! Classes of answers, each from one description of its fields with their documentation, also used for the stub file.
+//! Classes of answers, each from one description of its fields with their documentation, also used for the
+//! stub file.
 //!
-//! Responsible for: attributes, aligned `repr`, HTML, dictionaries, and cells for tables. Excludes conversion of answers.
+//! Responsible for: attributes, aligned `repr`, HTML, dictionaries, and cells for tables. Excludes conversion
+//! of answers.
 
 use crate::arrow::Cell;
 use pyo3::prelude::*;

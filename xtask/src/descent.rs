@@ -13,8 +13,8 @@ pub(crate) struct Steps {
     pub(crate) gain: f64,
 }
 
-/// Multiplies and divides the constants in turn by `1 + step`, within their bounds. The step is halved when no constant improves. Returns
-/// the least loss.
+/// Multiplies and divides the constants in turn by `1 + step`, within their bounds. The step is halved when
+/// no constant improves. Returns the least loss.
 pub(crate) fn descend<E>(
     at: &mut [f64],
     bounds: &[(f64, f64)],

@@ -1,7 +1,8 @@
 //! `xtask docs`: pages that are made from the code and the catalogue, written or checked.
 //!
-//! Responsible for: the list of every generated page and every generated part of a page. One command updates all of them and one test fails
-//! if any is stale. Excludes words that could be written in the pages themselves.
+//! Responsible for: the list of every generated page and every generated part of a page. One command updates
+//! all of them and one test fails if any is stale. Excludes words that could be written in the pages
+//! themselves.
 
 mod accuracy;
 mod anchors;
@@ -78,7 +79,8 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
 /// Path of the interface description, which only the program itself can generate.
 const INTERFACE: &str = "docs/reference/openapi.json";
 
-/// Descriptions of the program's interface: from the program named by `RAILWRIGHT`, else from one that cargo builds.
+/// Descriptions of the program's interface: from the program named by `RAILWRIGHT`, else from one that cargo
+/// builds.
 fn interface() -> Result<String, String> {
     let mut program = if let Ok(built) = std::env::var("RAILWRIGHT") {
         std::process::Command::new(root().join(built))

@@ -1,7 +1,9 @@
-//! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their present values.
+//! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their
+//! present values.
 //!
-//! The loss is the mean over sources of the mean of a damped absolute log error. A source with many rows or with outliers therefore does
-//! not dominate. A penalty on leaving the start value is added: a constant that the data does not determine stays.
+//! The loss is the mean over sources of the mean of a damped absolute log error. A source with many rows or
+//! with outliers therefore does not dominate. A penalty on leaving the start value is added: a constant that
+//! the data does not determine stays.
 
 use crate::descent::{Steps, descend};
 use railwright_calculator::memory::SoftwareCatalogue;
@@ -27,8 +29,8 @@ pub(crate) fn is_of(case: &Case, generation: &str) -> bool {
     software::generation_of(&case.plan.software) == generation
 }
 
-/// Physical bounds of a constant: no rate above the separately measured burst rate, no fewer passes than full fusion requires, a share
-/// within 0 and 1.
+/// Physical bounds of a constant: no rate above the separately measured burst rate, no fewer passes than full
+/// fusion requires, a share within 0 and 1.
 fn bounds(key: &str) -> (f64, f64) {
     match key.split('/').next().unwrap_or(key) {
         "matmul" | "collective_rate" => (0.1, 1.0),
@@ -43,8 +45,8 @@ fn bounds(key: &str) -> (f64, f64) {
     }
 }
 
-/// Weight of the penalty on log(constant / start) squared: of 0.004, 0.03, 0.1 and 0.4 the one whose left-out predictions err least at the
-/// 90th percentile of publications.
+/// Weight of the penalty on log(constant / start) squared: of 0.004, 0.03, 0.1 and 0.4 the one whose left-out
+/// predictions err least at the 90th percentile of publications.
 const PULL: f64 = 0.03;
 
 /// Log errors beyond this count little more.
@@ -72,8 +74,8 @@ pub(crate) fn load(path: &str) -> Result<Vec<Case>, String> {
     Ok(list)
 }
 
-/// The constant that a key names: a field, or `table/Architecture.format` for one of the tables. A table's missing entry is made with the
-/// value that the generation would use for it.
+/// The constant that a key names: a field, or `table/Architecture.format` for one of the tables. A table's
+/// missing entry is made with the value that the generation would use for it.
 fn slot<'s>(software: &'s mut Software, key: &str) -> Option<&'s mut f64> {
     if let Some((table, part)) = key.split_once('/') {
         let table = match table {

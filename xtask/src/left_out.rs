@@ -1,8 +1,8 @@
 //! Leave-one-publication-out: prediction of every measured run by constants fitted without its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations;
-//! the table of the resulting predictions (`catalog/evidence/left_out.csv`) and its reader. Does not evaluate them: see `residuals` and the
-//! generated pages.
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the
+//! centre of the other generations; the table of the resulting predictions (`catalog/evidence/left_out.csv`)
+//! and its reader. Does not evaluate them: see `residuals` and the generated pages.
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};
@@ -26,7 +26,8 @@ pub(crate) struct LeftOut {
     pub(crate) generation: String,
     /// True if its model routes tokens to experts.
     pub(crate) mixture_of_experts: bool,
-    /// Runs of other publications that the constants were fitted to; 0 means the centre of the other generations.
+    /// Runs of other publications that the constants were fitted to; 0 means the centre of the other
+    /// generations.
     pub(crate) fitted_to: usize,
     /// Measured step time in seconds.
     pub(crate) measured_s: f64,
@@ -34,7 +35,8 @@ pub(crate) struct LeftOut {
     pub(crate) fitted_s: f64,
     /// Predicted with constants fitted without the publication, in seconds.
     pub(crate) left_out_s: f64,
-    /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
+    /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the
+    /// shipped constants.
     #[serde(default)]
     pub(crate) products: f64,
     /// The same for memory-bound kernels.
@@ -95,7 +97,8 @@ const FITTED: [&str; 8] = [
     "cast_passes",
 ];
 
-/// Names of the constants that runs determine: those of every generation, and rates of their architectures and formats.
+/// Names of the constants that runs determine: those of every generation, and rates of their architectures
+/// and formats.
 fn names(rows: &[&Case]) -> Vec<String> {
     let mut names: Vec<String> = FITTED.map(str::to_owned).to_vec();
     for case in rows {
@@ -138,8 +141,8 @@ fn unfitted(
     (start, keys)
 }
 
-/// `xtask shares TABLE`: computes the shares of parts in the table of left-out predictions again, and keeps the predictions. For changes
-/// that affect no prediction.
+/// `xtask shares TABLE`: computes the shares of parts in the table of left-out predictions again, and keeps
+/// the predictions. For changes that affect no prediction.
 pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
     let [table] = arguments else { return Err("shares TABLE".into()) };
     let all = fit::load(table)?;
@@ -170,7 +173,8 @@ fn write<'r>(rows: impl Iterator<Item = &'r LeftOut>) -> Result<(), String> {
     writer.flush().map_err(|e| e.to_string())
 }
 
-/// Growth of the logarithm of each run's time with that of each part, by central differences as a calibration has them.
+/// Growth of the logarithm of each run's time with that of each part, by central differences as a calibration
+/// has them.
 fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec<f64>; PARTS] {
     Part::ALL.map(|part| {
         let mut at = |factor: f64| {
@@ -294,7 +298,8 @@ mod tests {
         assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
     }
 
-    /// Fits start at the centre of the other generations and the defaults, which must be readable as a generation.
+    /// Fits start at the centre of the other generations and the defaults, which must be readable as a
+    /// generation.
     #[test]
     fn the_defaults_are_a_generation_of_their_own() {
         let neutral = neutral(include_str!("../../catalog/software.toml")).expect("reads");

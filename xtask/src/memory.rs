@@ -1,7 +1,8 @@
 //! Fits a generation's memory constants to published peaks, robustly.
 //!
-//! The loss is the mean over publications of the mean of `ln(1 + (e / 0.1)^2)`, with e the logarithm of predicted over published peak. Runs
-//! that behave otherwise (freed or fragmented blocks) count little. Constants of `catalog/memory.toml` are read from the working tree.
+//! The loss is the mean over publications of the mean of `ln(1 + (e / 0.1)^2)`, with e the logarithm of
+//! predicted over published peak. Runs that behave otherwise (freed or fragmented blocks) count little.
+//! Constants of `catalog/memory.toml` are read from the working tree.
 
 use crate::descent::{Steps, descend};
 use crate::fit::is_of;

@@ -1,9 +1,12 @@
-//! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from constants and prior.
+//! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from
+//! constants and prior.
 //!
-//! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions (maximum likelihood, whole
-//! publications left out); the errors that remain after some runs; the quantiles of calibrated intervals. Does not predict.
+//! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions
+//! (maximum likelihood, whole publications left out); the errors that remain after some runs; the quantiles
+//! of calibrated intervals. Does not predict.
 //!
-//! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and accelerator.
+//! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and
+//! accelerator.
 
 use crate::descent::{Steps, descend};
 use crate::left_out::LeftOut;
@@ -17,12 +20,13 @@ use std::collections::BTreeMap;
 const FEWEST: usize = 4;
 /// Measured runs of a stack that the table of errors has lines for.
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
-/// Quantiles of a 90% interval: wider than it because tails of a few publications are heavier than they appear.
+/// Quantiles of a 90% interval: wider than it because tails of a few publications are heavier than they
+/// appear.
 const TAILS: (f64, f64) = (0.04, 0.96);
 /// Quantiles of the range that half of the runs are in.
 const HALF: (f64, f64) = (0.25, 0.75);
-/// Bounds of the search for the prior: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by
-/// more than a factor of e in one standard deviation.
+/// Bounds of the search for the prior: level, parts, share of the own runs, scatter, residual, freedom. No
+/// rate of a whole stack is off by more than a factor of e in one standard deviation.
 const BOUNDS: [(f64, f64); PLACES] = [
     (1e-4, 1.0),
     (1e-5, 1.0),
@@ -183,8 +187,8 @@ impl<'r> Priors<'r> {
         Self { stacks, all, without }
     }
 
-    /// Predictions of each stack's runs after `logs` other runs of it (the next ones in the order of the table, starting at each run in
-    /// turn).
+    /// Predictions of each stack's runs after `logs` other runs of it (the next ones in the order of the
+    /// table, starting at each run in turn).
     pub(crate) fn after(&self, logs: usize, scope: Scope) -> Vec<((&'r str, bool), After)> {
         let mut found = Vec::new();
         for ((publication, _, experts, _), all) in &self.stacks {
@@ -266,7 +270,8 @@ pub(crate) fn logs(rows: &[LeftOut], runs: &str) -> Result<(), String> {
     writer.flush().map_err(|e| e.to_string())
 }
 
-/// Quantiles of standardized errors after one and three runs, of a kind of model and all publications but one.
+/// Quantiles of standardized errors after one and three runs, of a kind of model and all publications but
+/// one.
 fn quantiles(
     after: &[((&str, bool), After)],
     experts: bool,
@@ -370,7 +375,8 @@ mod tests {
         *found.iter().find(|f| f.logs == logs && f.scope == Scope::Stack).expect("found")
     }
 
-    /// Publications whose level differs by tens of percent and whose runs do not scatter: one run determines nearly everything.
+    /// Publications whose level differs by tens of percent and whose runs do not scatter: one run determines
+    /// nearly everything.
     #[test]
     fn one_run_determines_the_level() {
         let found = found(|p, at| {
@@ -384,7 +390,8 @@ mod tests {
         assert!(one.width < none.width && one.inside > 0.7, "{found:?}");
     }
 
-    /// A slow network of each publication: a run with and one without communication distinguish it from slow GEMMs.
+    /// A slow network of each publication: a run with and one without communication distinguish it from slow
+    /// GEMMs.
     #[test]
     fn parts_are_distinguished() {
         let found = found(|p, at| {
@@ -395,7 +402,8 @@ mod tests {
         assert!(of(&found, 3).ninth < 0.3 * of(&found, 0).ninth, "{found:?}");
     }
 
-    /// Errors of the shipped table are smaller with measured runs than without, and intervals cover nine of ten.
+    /// Errors of the shipped table are smaller with measured runs than without, and intervals cover nine of
+    /// ten.
     #[test]
     fn measured_runs_make_no_prediction_worse_on_the_whole() {
         let rows = read(include_str!("../../catalog/evidence/after_logs.csv")).expect("reads");

@@ -1,8 +1,9 @@
 //! Partial pooling of constants over software generations: start value and penalty of the fit of a
 //! generation.
 //!
-//! Responsible for: the information of each generation's runs on each constant; the similarity of two generations; the resulting centre and
-//! penalty of a fit without one publication. Does not fit: see [`crate::fit`].
+//! Responsible for: the information of each generation's runs on each constant; the similarity of two
+//! generations; the resulting centre and penalty of a fit without one publication. Does not fit: see
+//! [`crate::fit`].
 
 use crate::fit::{self, Key};
 use crate::left_out::publication;
@@ -14,8 +15,8 @@ use std::collections::BTreeMap;
 /// left-out publications, rounded up.
 const RESIDUAL: f64 = 0.15;
 
-/// Weight of a generation with another [`Execution`], for constants that depend on it: launches of eager and of fused code are hardly
-/// related.
+/// Weight of a generation with another [`Execution`], for constants that depend on it: launches of eager and
+/// of fused code are hardly related.
 const OTHER_EXECUTION: f64 = 0.05;
 
 /// Weight of another generation for constants that belong to the chip or the cluster.
@@ -24,8 +25,8 @@ const OTHER: f64 = 0.5;
 /// Weight of the neutral value, that of fused code, for eager code.
 const NEUTRAL_FOR_EAGER: f64 = 0.25;
 
-/// Standard deviation between generations of the logarithm of a constant: rates of one chip differ by a sixth, traffic of kernels and rates
-/// of clusters by a third, host costs by a factor.
+/// Standard deviation between generations of the logarithm of a constant: rates of one chip differ by a
+/// sixth, traffic of kernels and rates of clusters by a third, host costs by a factor.
 pub(crate) fn spread(name: &str) -> f64 {
     match name.split('/').next().unwrap_or(name) {
         "matmul" | "attention_rate" => 0.15,
@@ -65,8 +66,9 @@ pub(crate) fn publications<'c>(rows: &[&'c Case]) -> Vec<&'c str> {
 impl<'c> Known<'c> {
     /// Variance of the logarithm of a constant: `residual^2 / sum of w s^2`.
     ///
-    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its spread. The step is finite,
-    /// because device-bound runs still bound the host's cost from above. A run weighs `w = 1 / sqrt(runs of its publication)`.
+    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its
+    /// spread. The step is finite, because device-bound runs still bound the host's cost from above. A
+    /// run weighs `w = 1 / sqrt(runs of its publication)`.
     pub(crate) fn new(
         generation: &'c Software,
         rows: &[&'c Case],
@@ -98,8 +100,9 @@ impl<'c> Known<'c> {
         Self { generation, publications: publications(rows), variances }
     }
 
-    /// Its value of a constant for another generation, unless it has runs of the held-out publication. Weight:
-    /// `likeness / (spread^2 + variance)`, as in a random-effects mean (DerSimonian and Laird 1986, section 2).
+    /// Its value of a constant for another generation, unless it has runs of the held-out publication.
+    /// Weight: `likeness / (spread^2 + variance)`, as in a random-effects mean (DerSimonian and Laird
+    /// 1986, section 2).
     fn value(&self, name: &str, held_out: &str, own: &Software) -> Option<Value> {
         let is_other = self.generation.id != own.id
             && !self.publications.is_empty()

@@ -1,8 +1,9 @@
 //! Residuals: the tables for every printed interval and every tie of a search.
 //!
-//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out` and of publications that were never fitted, with the
-//! coverage of measured runs by such an interval without their own publication; and `catalog/differences.toml`, made with the shipped
-//! constants, because a level common to two layouts cancels in their comparison. Does not fit.
+//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out` and of publications
+//! that were never fitted, with the coverage of measured runs by such an interval without their own
+//! publication; and `catalog/differences.toml`, made with the shipped constants, because a level common to
+//! two layouts cancels in their comparison. Does not fit.
 
 use crate::fit;
 use crate::left_out::{LeftOut, TABLE, publication, read};
@@ -14,17 +15,19 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Weight of all owners relative to those of one class, in owners, divided by the owners of the class: a class of up to two owners is mostly
-/// pooled. Software that is named has errors nearly as large as software that is not: 14.0% and 14.4% in the second draw of unseen runs.
+/// Weight of all owners relative to those of one class, in owners, divided by the owners of the class: a
+/// class of up to two owners is mostly pooled. Software that is named has errors nearly as large as software
+/// that is not: 14.0% and 14.4% in the second draw of unseen runs.
 const POOLED: f64 = 5.0;
 
-/// Quantiles of a 90% range. Tails of a few publications are heavier than they appear. With these, 96% of the fitted runs and 91% of those
-/// of the draws are inside the range without their publication, before what a plan leaves open widens it. With the 92nd percentile
-/// 86% of the latter are.
+/// Quantiles of a 90% range. Tails of a few publications are heavier than they appear. With these, 96% of the
+/// fitted runs and 91% of those of the draws are inside the range without their publication, before what a
+/// plan leaves open widens it. With the 92nd percentile 86% of the latter are.
 const TAILS: (f64, f64) = (0.01, 0.94);
 
-/// Quantiles of the range that half of the runs are in. Without their publication, 51.2% of the runs of the draws are inside it, and 43.7% of
-/// the fitted runs, of which one owner has a third. From the 25th percentile on, too few of both are.
+/// Quantiles of the range that half of the runs are in. Without their publication, 51.2% of the runs of the
+/// draws are inside it, and 43.7% of the fitted runs, of which one owner has a third. From the 25th
+/// percentile on, too few of both are.
 const HALF: (f64, f64) = (0.22, 0.75);
 
 /// Owner of publications: the author of the measured stack.
@@ -54,7 +57,8 @@ fn owner(publication: &str) -> &str {
 /// The class of a framework without measurements.
 const ANY: &str = "any";
 
-/// Runs of a class: one software generation, or all of a framework by `framework:` and its name; dense models or mixtures of experts.
+/// Runs of a class: one software generation, or all of a framework by `framework:` and its name; dense models
+/// or mixtures of experts.
 pub(crate) type Class<'r> = (&'r str, bool);
 
 /// Tests whether a run belongs to a class.
@@ -94,13 +98,14 @@ pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option
     values.last().map(|v| v.0)
 }
 
-/// The 90% range of measured over predicted for a class, from all publications but one. Each owner of publications of the class weighs 1, for
-/// any number of publications and runs: those of one owner are not independent, because they share code, recipes and tuning. All others, of
-/// dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks of both kinds scatter by similar
+/// The 90% range of measured over predicted for a class, from all publications but one. Each owner of
+/// publications of the class weighs 1, for any number of publications and runs: those of one owner are not
+/// independent, because they share code, recipes and tuning. All others, of dense models and of mixtures of
+/// experts, weigh [`POOLED`] over the number of these together. Stacks of both kinds scatter by similar
 /// amounts, and the few publications with experts do not show their tails.
 ///
-/// In a class of fewer than 17 owners the 94th percentile is its largest error, that of one owner. Such a class is no wider than all runs
-/// together: to know the software does not add doubt.
+/// In a class of fewer than 17 owners the 94th percentile is its largest error, that of one owner. Such a
+/// class is no wider than all runs together: to know the software does not add doubt.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let (found, own) = pooled(rows, class, without, TAILS)?;
     if own == 0 || own as f64 * (1.0 - TAILS.1) >= 1.0 {
@@ -143,7 +148,8 @@ fn pooled(
     Some((found, own))
 }
 
-/// Share of measured times inside the interval of their left-out prediction, the interval made without their publication as well.
+/// Share of measured times inside the interval of their left-out prediction, the interval made without their
+/// publication as well.
 pub(crate) fn coverage<'r>(rows: &[LeftOut], judged: impl Iterator<Item = &'r LeftOut>) -> Option<f64> {
     coverage_by(rows, judged, range, |row| &row.generation)
 }
@@ -193,7 +199,8 @@ const UNSEEN: [&str; 12] = [
     "catalog/evidence/thirteenth_draw.csv",
 ];
 
-/// Generation of a run whose text names no framework: what its accelerator suggests is not evidence about that software.
+/// Generation of a run whose text names no framework: what its accelerator suggests is not evidence about
+/// that software.
 const UNNAMED: &str = "unnamed";
 
 /// The predicted runs of [`UNSEEN`].
@@ -346,7 +353,8 @@ mod tests {
         assert!((range.low - 0.5).abs() < 1e-9 && range.high > 1.0, "{range:?}");
     }
 
-    /// Ten publications of one owner move a range no more than one: another owner's single publication sets its end.
+    /// Ten publications of one owner move a range no more than one: another owner's single publication sets
+    /// its end.
     #[test]
     fn publications_of_one_owner_weigh_as_one() {
         let mut rows: Vec<LeftOut> =
@@ -369,7 +377,8 @@ mod tests {
         assert!(class.high <= all.high && all.high < 2.0, "{class:?} {all:?}");
     }
 
-    /// A class with experts takes its tails from the publications of dense models as well, and its middle from its own.
+    /// A class with experts takes its tails from the publications of dense models as well, and its middle
+    /// from its own.
     #[test]
     fn other_kinds_contribute_their_tails() {
         let mut rows: Vec<LeftOut> =
@@ -387,7 +396,8 @@ mod tests {
         assert!(pooled.high < few.high + 0.01, "{pooled:?} {few:?}");
     }
 
-    /// Without its own publication a class is evaluated by the others alone, and a run far from them is outside.
+    /// Without its own publication a class is evaluated by the others alone, and a run far from them is
+    /// outside.
     #[test]
     fn coverage_leaves_the_judged_publication_out() {
         let mut rows: Vec<LeftOut> =
@@ -398,8 +408,9 @@ mod tests {
         assert_eq!(coverage(&rows, rows.iter().filter(|r| r.publication == "none")), None);
     }
 
-    /// The range of a framework, made without a publication of it, covers about nine in ten of that publication's runs. With the time of
-    /// the right version among those that an interval spans, it covers no fewer if the version is unknown.
+    /// The range of a framework, made without a publication of it, covers about nine in ten of that
+    /// publication's runs. With the time of the right version among those that an interval spans, it
+    /// covers no fewer if the version is unknown.
     #[test]
     fn ranges_of_frameworks_hold_publications_that_they_never_saw() {
         const FRAMEWORK_CORE: &str = "framework:megatron-core";
@@ -409,7 +420,8 @@ mod tests {
             rows.iter().filter(|row| framework_of(row) == Some("megatron-core")).collect();
         assert!(core.len() > 300, "{}", core.len());
         let held = coverage_by(&rows, core.into_iter(), range, |_| FRAMEWORK_CORE).expect("rows");
-        // All but a few of these publications have one owner, whose runs scatter less than the interval allows for others.
+        // All but a few of these publications have one owner, whose runs scatter less than the interval
+        // allows for others.
         assert!(held >= 0.87, "{held}");
     }
 

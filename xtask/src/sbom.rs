@@ -1,7 +1,8 @@
 //! A bill of materials of the program: every crate that is linked into it, in CycloneDX 1.5 (JSON).
 //!
-//! Responsible for: names, versions, checksums, licences and dependencies, from `cargo metadata` and `Cargo.lock`; the same lock file gives
-//! the same bytes. Excludes tools for development and tests: they are not shipped.
+//! Responsible for: names, versions, checksums, licences and dependencies, from `cargo metadata` and
+//! `Cargo.lock`; the same lock file gives the same bytes. Excludes tools for development and tests: they are
+//! not shipped.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! Dependencies of the manifests: each is used by the code of its crate, and by its production code unless it is one of tests.
+//! Dependencies of the manifests: each is used by the code of its crate, and by its production code unless it
+//! is one of tests.
 
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};

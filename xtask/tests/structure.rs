@@ -1,7 +1,8 @@
 //! Structure of the code: the invariants of ARCHITECTURE.md that can be checked in the sources.
 //!
-//! Responsible for: crates that depend downwards only, core crates without I/O, the same functions on every platform, build profiles,
-//! file lengths, module headers, and code without references to measured runs. Excludes behaviour: see the tests of the crates.
+//! Responsible for: crates that depend downwards only, core crates without I/O, the same functions on every
+//! platform, build profiles, file lengths, module headers, and code without references to measured runs.
+//! Excludes behaviour: see the tests of the crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -246,7 +247,8 @@ fn elementary_functions_are_portable() {
 
 #[test]
 fn small_profiles_have_their_own_level_for_every_crate() {
-    // A profile inherits the levels of single crates: one that `release` compiles quickly would be large there.
+    // A profile inherits the levels of single crates: one that `release` compiles quickly would be large
+    // there.
     let text = read(&root().join("Cargo.toml"));
     let crates = |profile: &str| -> BTreeSet<String> {
         let start = format!("[profile.{profile}.package.");
@@ -447,7 +449,8 @@ fn evidence() -> Vec<(String, String)> {
         .collect()
 }
 
-/// No code contains the name of a validation case (invariant 10): calibration is by accelerator, software generation and operator.
+/// No code contains the name of a validation case (invariant 10): calibration is by accelerator, software
+/// generation and operator.
 #[test]
 fn no_code_names_a_measured_run() {
     let mut names: BTreeSet<String> = BTreeSet::new();

@@ -1,9 +1,9 @@
 //! Comments and messages in the code use the words of the glossary.
 //!
-//! Responsible for: counting the words that `docs/glossary.md` avoids in comments and string literals of Rust code, per crate.
-//! `words.counts` has the budget of each crate, which may only fall: `WORDS_UPDATE=1 cargo test -p xtask --test words` writes lower
-//! counts, `WORDS_UPDATE=reset` writes all counts (after a merge). Excludes help, documents and snapshots: see
-//! `crates/cli/tests/words.rs`.
+//! Responsible for: counting the words that `docs/glossary.md` avoids in comments and string literals of Rust
+//! code, per crate. `words.counts` has the budget of each crate, which may only fall: `WORDS_UPDATE=1 cargo
+//! test -p xtask --test words` writes lower counts, `WORDS_UPDATE=reset` writes all counts (after a merge).
+//! Excludes help, documents and snapshots: see `crates/cli/tests/words.rs`.
 
 #[path = "../../crates/cli/tests/support/glossary.rs"]
 mod glossary;
@@ -64,7 +64,8 @@ fn pieces(code: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The delimiters of a raw string at a position: its letters and its end, as `r"##`; `None` if there is no raw string.
+/// The delimiters of a raw string at a position: its letters and its end, as `r"##`; `None` if there is no
+/// raw string.
 fn raw_fence(code: &str, at: usize) -> Option<String> {
     let rest = &code[at..];
     let is_inside_a_name = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');

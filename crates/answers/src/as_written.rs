@@ -1,7 +1,8 @@
 //! Comparison of an exported file, read back, with the priced run.
 //!
-//! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
-//! own defaults apply to the others. Refuses to judge files that no reader reads alone.
+//! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are
+//! those of the run; a framework's own defaults apply to the others. Refuses to judge files that no reader
+//! reads alone.
 
 use crate::{ClosedForm, Estimated, Resolved, Texts, estimate, resolve};
 use railwright_calculator::estimate::Estimate;
@@ -11,7 +12,8 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::run::{ModelSpec, Run, RunSpec, Section as _};
 
-/// Difference of step times from which the file is another run: below it lie settings such as the multiple of the vocabulary.
+/// Difference of step times from which the file is another run: below it lie settings such as the multiple of
+/// the vocabulary.
 const NOTABLE: f64 = 0.03;
 
 /// Settings that many kinds of files leave to others: data, batch and what a program's own arguments set.

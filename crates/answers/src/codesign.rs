@@ -1,6 +1,8 @@
-//! Networks and strategies together: the given axes, the plans of all networks, and the networks that are simulated.
+//! Networks and strategies together: the given axes, the plans of all networks, and the networks that are
+//! simulated.
 //!
-//! Responsible for: settings of the axes, and the order of the work. Prices and times are those of the tuner and network crates.
+//! Responsible for: settings of the axes, and the order of the work. Prices and times are those of the tuner
+//! and network crates.
 
 use crate::Texts;
 use crate::network_classes::NetworkClasses;
@@ -136,7 +138,8 @@ impl Priced {
     }
 }
 
-/// Searches the plans of all networks, and their costs. `watch` receives the number of finished classes, and of all.
+/// Searches the plans of all networks, and their costs. `watch` receives the number of finished classes, and
+/// of all.
 pub fn priced(
     arguments: &NetworkQuestion,
     (asked, setting): (&dyn Question, &Setting),

@@ -34,7 +34,8 @@ pub fn dashed(text: &str) -> String {
         let (key, rest) = part.split_at(end);
         out.push_str("--");
         out.push_str(&key.replace('_', "-"));
-        // `--radix = 128` is a key's assignment; flags take the value after a space, and lists without brackets.
+        // `--radix = 128` is a key's assignment; flags take the value after a space, and lists without
+        // brackets.
         match rest.strip_prefix(" = ") {
             Some(value) => {
                 let list = value.strip_prefix('[').and_then(|value| value.split_once(']'));

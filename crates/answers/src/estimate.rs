@@ -42,7 +42,8 @@ mod tests {
     use crate::{ClosedForm, NoTexts, estimate, resolve};
     use railwright_spec::run::RunSpec;
 
-    /// Unspecified software does not change the prediction, and its interval is no narrower than that of the assumed generation.
+    /// Unspecified software does not change the prediction, and its interval is no narrower than that of the
+    /// assumed generation.
     #[test]
     fn an_inferred_software_has_the_interval_of_all() {
         let of = |software: Option<&str>| {

@@ -7,7 +7,8 @@ use crate::flag_of;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::keys;
 
-/// An error in terms of the command line, unless it is in a file, or in a key that a run file (`has_file`) may contain.
+/// An error in terms of the command line, unless it is in a file, or in a key that a run file (`has_file`)
+/// may contain.
 pub fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     let is_flag = match problem.place.as_deref() {
         Some(place) if place.file.is_empty() => !has_file,
@@ -28,7 +29,8 @@ pub fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     problem
 }
 
-/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are no words of prose.
+/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are no words of
+/// prose.
 fn flag(word: &str) -> Option<String> {
     let is_named = |path: &str, name: &str| {
         path == word || (path.starts_with("plan.") && name == word && name.contains(['_', '.']))
@@ -42,8 +44,8 @@ pub fn option(key: &str) -> String {
     flag(key).map_or_else(|| format!("--set {key}=VALUE"), |flag| format!("{flag} VALUE"))
 }
 
-/// `set uneven_stages = true` becomes `pass --uneven-stages (uneven_stages = true)`, `context_kind = "ring"` becomes
-/// `--context-kind ring`, `set cluster.devices to 8` becomes `pass --gpus 8`.
+/// `set uneven_stages = true` becomes `pass --uneven-stages (uneven_stages = true)`, `context_kind = "ring"`
+/// becomes `--context-kind ring`, `set cluster.devices to 8` becomes `pass --gpus 8`.
 pub fn translate(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

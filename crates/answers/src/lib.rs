@@ -1,8 +1,9 @@
 //! Typed answers to questions about a training run, for the program, the Python package and the web UI.
 //!
-//! Responsible for: resolution of settings, and one function per question: [`estimate`], [`memory`], [`search`], [`size`], [`whatif`],
-//! [`recompute`], [`balance`], and [`Prepared`] for many evaluations of one run. Excludes file access (a front end implements [`Texts`]),
-//! command lines and output. It builds for `wasm32-unknown-unknown`; without the feature `threads` a search runs on its caller.
+//! Responsible for: resolution of settings, and one function per question: [`estimate`], [`memory`],
+//! [`search`], [`size`], [`whatif`], [`recompute`], [`balance`], and [`Prepared`] for many evaluations of one
+//! run. Excludes file access (a front end implements [`Texts`]), command lines and output. It builds for
+//! `wasm32-unknown-unknown`; without the feature `threads` a search runs on its caller.
 //!
 //! ```
 //! use railwright_answers::{ClosedForm, NoTexts, estimate, resolve};

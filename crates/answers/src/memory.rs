@@ -54,7 +54,8 @@ pub struct OverTime {
     pub peak: Option<Peak>,
 }
 
-/// Computes the memory of a run, and that of one stage over the step; `None`: the stage with the least free memory.
+/// Computes the memory of a run, and that of one stage over the step; `None`: the stage with the least free
+/// memory.
 pub fn memory(resolved: &Resolved, stage: Option<usize>) -> Result<Memory, Refused> {
     let run = &resolved.run;
     // An unknown generation must not be priced as another one.

@@ -70,7 +70,8 @@ fn keywords() -> &'static BTreeMap<String, Key> {
     })
 }
 
-/// Key of a keyword argument: a flag or an alias with underscores, as in `tp`, `micro_batch`, `overlap_expert`.
+/// Key of a keyword argument: a flag or an alias with underscores, as in `tp`, `micro_batch`,
+/// `overlap_expert`.
 pub fn key_of_keyword(word: &str) -> Result<&'static Key, Problem> {
     let all = keywords();
     all.get(word).ok_or_else(|| {
@@ -107,7 +108,8 @@ pub fn plan_key(word: &str) -> Result<String, Problem> {
     )))
 }
 
-/// Dimension of the plan and its values, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text after `=`.
+/// Dimension of the plan and its values, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`,
+/// and the text after `=`.
 pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
     let shown = human::shorten(text);
     let Some((word, values)) = text.split_once('=') else {
@@ -126,7 +128,8 @@ fn parsed(key: &str, text: &str) -> Option<Value> {
     spec.get(key)
 }
 
-/// True if two texts of a flag give its key one value: `1k` and `1024` of a count. Texts that are refused are compared as they are.
+/// True if two texts of a flag give its key one value: `1k` and `1024` of a count. Texts that are refused are
+/// compared as they are.
 pub fn is_same_value(key: &str, one: &str, other: &str) -> bool {
     one == other || parsed(key, one).is_some_and(|value| Some(value) == parsed(key, other))
 }

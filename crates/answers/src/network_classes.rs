@@ -1,9 +1,9 @@
 //! The fastest layout of every class of networks.
 //!
-//! Responsible for: selection of the searched classes. The layouts found there are priced on all others ([`Survey`]), which need no search
-//! if these are close to the fastest by a bound. A search of an ideal network comes first: its bounds exclude most parallel sizes from all
-//! later searches. Classes that hardly differ share one search, of a network at least as good as each. Does not compute prices: see the
-//! tuner.
+//! Responsible for: selection of the searched classes. The layouts found there are priced on all others
+//! ([`Survey`]), which need no search if these are close to the fastest by a bound. A search of an ideal
+//! network comes first: its bounds exclude most parallel sizes from all later searches. Classes that hardly
+//! differ share one search, of a network at least as good as each. Does not compute prices: see the tuner.
 
 use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;
@@ -77,8 +77,9 @@ impl<'a> NetworkClasses<'a> {
         })
     }
 
-    /// The fastest layout of every class, or the reason for its absence. `best_first` are the indices of `clusters`, better networks first:
-    /// their layouts bound those of worse ones. `watch` receives the number of finished classes. Fails if a layout cannot be priced.
+    /// The fastest layout of every class, or the reason for its absence. `best_first` are the indices of
+    /// `clusters`, better networks first: their layouts bound those of worse ones. `watch` receives the
+    /// number of finished classes. Fails if a layout cannot be priced.
     pub fn plans(
         &mut self,
         clusters: &[Cluster],
@@ -96,7 +97,8 @@ impl<'a> NetworkClasses<'a> {
         Ok(plans)
     }
 
-    /// Searches the ideal network of several classes with domains of a size, once. A problem or a stop is left to the search of a class.
+    /// Searches the ideal network of several classes with domains of a size, once. A problem or a stop is
+    /// left to the search of a class.
     fn bound(&mut self, clusters: &[Cluster], domain: u64) {
         if self.ideals.contains_key(&domain) || self.nothing.contains_key(&domain) {
             return;
@@ -127,8 +129,8 @@ impl<'a> NetworkClasses<'a> {
         least
     }
 
-    /// The fastest layout of a network. It is searched unless the layouts of better ones are close to its fastest by the bound. `later` are
-    /// the networks that follow.
+    /// The fastest layout of a network. It is searched unless the layouts of better ones are close to its
+    /// fastest by the bound. `later` are the networks that follow.
     fn plan(&mut self, cluster: &Cluster, later: &[&Cluster]) -> Result<Planned, Problem> {
         if let Some(reason) = self.nothing.get(&cluster.scale_up.domain_size) {
             return Ok(Err(NoPlan::NothingFits(reason.clone())));
@@ -136,7 +138,8 @@ impl<'a> NetworkClasses<'a> {
         if let Some(enough) = self.enough(cluster)? {
             return self.found(cluster, &enough).map(Ok);
         }
-        // One search may be enough for all classes with these NICs, or for those with the same oversubscription as well.
+        // One search may be enough for all classes with these NICs, or for those with the same
+        // oversubscription as well.
         let has_nics = |other: &&Cluster| {
             cluster.scale_up == other.scale_up && cluster.network.bandwidth == other.network.bandwidth
         };

@@ -1,6 +1,7 @@
 //! Settings of a question about networks.
 //!
-//! Responsible for: plan settings that are the same on all networks, prices of scale-up domains, and networks above a budget. Excludes the axes of the networks.
+//! Responsible for: plan settings that are the same on all networks, prices of scale-up domains, and networks
+//! above a budget. Excludes the axes of the networks.
 
 use crate::question::Question;
 use crate::setting::Setting;

@@ -1,7 +1,7 @@
 //! Unspecified software features with their effect on step time: uncertainty that a flag removes.
 //!
-//! Responsible for: the alternatives of each open feature, priced one at a time, largest effect first. Excludes their likelihood, and
-//! alternatives with little effect.
+//! Responsible for: the alternatives of each open feature, priced one at a time, largest effect first.
+//! Excludes their likelihood, and alternatives with little effect.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -215,8 +215,8 @@ mod tests {
         "plan.global_batch=8",
     ];
 
-    /// With long sequences the kernel matters, and naming it removes the uncertainty. The change equals that of a run with the named
-    /// kernel.
+    /// With long sequences the kernel matters, and naming it removes the uncertainty. The change equals that
+    /// of a run with the named kernel.
     #[test]
     fn a_named_feature_is_not_open() {
         let found = open(&LONG);

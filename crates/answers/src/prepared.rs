@@ -1,6 +1,7 @@
 //! The fast path: one run prepared once, and its step time for many plans.
 //!
-//! Responsible for: plans that differ in a few settings from a prepared one. Excludes reports, see [`crate::estimate`].
+//! Responsible for: plans that differ in a few settings from a prepared one. Excludes reports, see
+//! [`crate::estimate`].
 
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::{Costing, Machine};

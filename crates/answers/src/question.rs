@@ -1,6 +1,7 @@
 //! The space of a search: settings and their origin.
 //!
-//! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags of a run.
+//! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags
+//! of a run.
 
 use crate::resolve::{Resolved, resolve};
 use crate::setting::Setting;
@@ -105,7 +106,8 @@ pub fn cluster_sizes(text: &str, per_node: u64) -> Result<Vec<u64>, Problem> {
     Ok(list)
 }
 
-/// The settings of a question without a number of devices, by index, with that of [`resolve`] and with its words.
+/// The settings of a question without a number of devices, by index, with that of [`resolve`] and with its
+/// words.
 pub fn fitted_devices(asked: &dyn Question, texts: &dyn Texts) -> Vec<(usize, Setting, String)> {
     let mut out = Vec::new();
     for (at, setting) in asked.settings().iter().enumerate() {
@@ -132,7 +134,8 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// One setting per specification and number of devices. Without `devices`, the specification's own number.
+    /// One setting per specification and number of devices. Without `devices`, the specification's own
+    /// number.
     pub fn new(specs: &[RunSpec], devices: &[u64], texts: &'a dyn Texts) -> Result<Self, Refused> {
         if specs.is_empty() {
             return Err(Problem::new("no cluster is set").into());

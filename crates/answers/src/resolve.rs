@@ -1,6 +1,7 @@
 //! From a specification to a resolved run: model, cluster, plan, and the defaults of unspecified settings.
 //!
-//! Responsible for: the start of a plan without parallel sizes, its validation, and the list of defaults. Excludes prices and file access.
+//! Responsible for: the start of a plan without parallel sizes, its validation, and the list of defaults.
+//! Excludes prices and file access.
 
 use crate::fits::fit;
 use crate::{Refused, Texts};
@@ -26,7 +27,8 @@ pub struct Resolved {
     pub spec: RunSpec,
 }
 
-/// The search over layouts of a run, as a command in addition to the run's arguments. It needs a batch that does not depend on the layout.
+/// The search over layouts of a run, as a command in addition to the run's arguments. It needs a batch that
+/// does not depend on the layout.
 pub fn search_command(spec: &RunSpec, run: &Run) -> String {
     match spec.plan.micro_batches {
         Some(_) => format!("`railwright search --global-batch {}`", run.plan.global_batch),
@@ -47,8 +49,8 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
     Ok(run)
 }
 
-/// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits, and without a number of devices the
-/// smallest number on which one does.
+/// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits, and
+/// without a number of devices the smallest number on which one does.
 pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     on_fewest(resolve_as_specified(spec, texts)?, texts)
 }
@@ -56,7 +58,8 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
 fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     let cluster =
         spec.cluster.resolve_calibrated(|path| texts.text(path)).map_err(|problem| spec.placed(problem))?;
-    // Parallel sizes chosen by the specification do not matter yet; a plan without a layout may not even divide.
+    // Parallel sizes chosen by the specification do not matter yet; a plan without a layout may not even
+    // divide.
     let mut quiet = spec.clone();
     quiet.cluster.calibration = None;
     let mut run = resolve_but_plan(&quiet, texts)?;
@@ -91,8 +94,8 @@ fn resolve_as_specified(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Re
 /// Maximum number of doublings of the devices: from 8 to 16,384.
 const DOUBLINGS: u32 = 11;
 
-/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or layout are specified, if it fits, or
-/// if no number fits.
+/// Run on the smallest number of devices that fits, by doubling whole machines. Unchanged if devices or
+/// layout are specified, if it fits, or if no number fits.
 fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
     let is_open = first.spec.cluster.devices.is_none() && defaults::is_open(&first.spec.plan);
     if !is_open || fit(&first.run)? == Fit::Fits {
@@ -166,7 +169,8 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     chosen
 }
 
-/// Parallel sizes that are 1 because others are set: names of those that the model and the number of devices allow to be larger.
+/// Parallel sizes that are 1 because others are set: names of those that the model and the number of devices
+/// allow to be larger.
 fn sizes_of_one(specified: &PlanSpec, run: &Run) -> Vec<String> {
     if defaults::is_searchable(specified) || run.plan.sharding.zero_stage == 3 || run.cluster.devices == 1 {
         return Vec::new();

@@ -105,15 +105,18 @@ pub struct Searched {
     pub nothing: Option<nothing::Nothing>,
     /// Results for the layouts of `--why-not`.
     pub why_not: Vec<why_not::Answer>,
-    /// Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits; empty unless requested.
+    /// Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits;
+    /// empty unless requested.
     pub map: Vec<map::Cell>,
     /// Keys of the best plan without a Megatron-LM flag.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
-    /// The writer of the priced framework if that is not Megatron-LM, and the settings of the best plan that its files lack.
+    /// The writer of the priced framework if that is not Megatron-LM, and the settings of the best plan that
+    /// its files lack.
     #[serde(skip)]
     pub own_writer: Option<(&'static str, Vec<String>)>,
-    /// Other frameworks whose launch files express the whole best layout, by the names of their writers; empty if Megatron-LM's does.
+    /// Other frameworks whose launch files express the whole best layout, by the names of their writers;
+    /// empty if Megatron-LM's does.
     #[serde(skip)]
     pub expressed_by: Vec<&'static str>,
     /// Layouts of the ranking whose measured step time would narrow all intervals most.

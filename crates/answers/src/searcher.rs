@@ -1,7 +1,7 @@
 //! Runs the tuner's searches: workers, progress, cancellation.
 //!
-//! Responsible for: running the pieces of searches in parallel and merging their results in one order, so that results do not depend on the
-//! number of threads. The tuner makes the choices.
+//! Responsible for: running the pieces of searches in parallel and merging their results in one order, so
+//! that results do not depend on the number of threads. The tuner makes the choices.
 
 use crate::Refused;
 use crate::batch::by_batch;
@@ -122,7 +122,8 @@ impl<'a> Searcher<'a> {
         Self { pricing, ..self }
     }
 
-    /// Best results of a search, best first. Simulated searches are priced by flows, in parallel on all threads.
+    /// Best results of a search, best first. Simulated searches are priced by flows, in parallel on all
+    /// threads.
     pub fn runners(&self, search: &Search<'_>, results: &Results, wanted: usize) -> Result<Runners, Problem> {
         let most = results.best.entries().len().min(MOST_SIMULATED) as u64;
         let bar = self.watch.begin(Stage::Simulating, most);
@@ -149,7 +150,8 @@ impl<'a> Searcher<'a> {
         self.effort.fit_probability.unwrap_or(SURE_TO_FIT)
     }
 
-    /// Prepares the search of a setting for a plan. Problems of fixed settings are reported before the search.
+    /// Prepares the search of a setting for a plan. Problems of fixed settings are reported before the
+    /// search.
     pub fn prepare<'s>(
         &self,
         setting: &'s Setting,
@@ -172,7 +174,8 @@ impl<'a> Searcher<'a> {
         Ok(search)
     }
 
-    /// Prepares the search of parallel sizes that may have a layout up to a time, in seconds, by a lower bound of the time of each.
+    /// Prepares the search of parallel sizes that may have a layout up to a time, in seconds, by a lower
+    /// bound of the time of each.
     pub fn prepare_within<'s>(
         &self,
         setting: &'s Setting,
@@ -273,8 +276,8 @@ impl<'a> Searcher<'a> {
         self.run_below(searches, &[])
     }
 
-    /// Searches for the rows of families: first the fastest layout, then its ties in the order of simplicity. Searches with an objective
-    /// other than time are unchanged.
+    /// Searches for the rows of families: first the fastest layout, then its ties in the order of simplicity.
+    /// Searches with an objective other than time are unchanged.
     pub fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<SearchResults> {
         let mut ran = self.run(searches);
         let again: Vec<(usize, Search<'_>)> = searches
@@ -296,8 +299,8 @@ impl<'a> Searcher<'a> {
         ran
     }
 
-    /// The outcome with the first row of `search`, and whether the whole space was searched: for every command that takes one layout.
-    /// Simulated candidates have no families, so the fastest is first.
+    /// The outcome with the first row of `search`, and whether the whole space was searched: for every
+    /// command that takes one layout. Simulated candidates have no families, so the fastest is first.
     pub(crate) fn first_row(&self, search: &Search<'_>) -> Result<Option<(Outcome, bool)>, Problem> {
         let one = std::slice::from_ref(search);
         let ran = if search.is_simulated() { self.run(one) } else { self.run_for_families(one, 1) };

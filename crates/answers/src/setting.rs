@@ -77,7 +77,8 @@ impl Setting {
         plan_flags(&short, None)
     }
 
-    /// Layout as the fewest flags on top of the specified launch file or run file, for `calibrate --run FILE --step`.
+    /// Layout as the fewest flags on top of the specified launch file or run file, for `calibrate --run FILE
+    /// --step`.
     pub fn step_layout(&self, plan: &Plan) -> String {
         match &self.freed {
             Some(freed) => plan_flags(&freed.over(plan, &self.run), None),
@@ -110,7 +111,8 @@ impl Setting {
         text
     }
 
-    /// Run file of a plan with the fewest settings that result in it. Other settings can then change without contradicting derived ones.
+    /// Run file of a plan with the fewest settings that result in it. Other settings can then change without
+    /// contradicting derived ones.
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
         let is_assumed = self.run.software_origin == SoftwareOrigin::Assumed;
@@ -119,8 +121,9 @@ impl Setting {
             specified.software = None;
         }
         spec.plan = written::shortest(&specified, plan, &self.run.model, &self.run.cluster);
-        // A named generation is written, so that later versions interpret the file equally; an assumed one that would be assumed again is
-        // not. A bare name would narrow the interval without evidence, so inferred and assumed software are marked.
+        // A named generation is written, so that later versions interpret the file equally; an assumed one
+        // that would be assumed again is not. A bare name would narrow the interval without evidence,
+        // so inferred and assumed software are marked.
         if !is_assumed {
             spec.plan.software.get_or_insert_with(|| plan.software.clone());
         }

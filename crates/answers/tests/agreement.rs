@@ -1,8 +1,9 @@
 //! One run has one result: all entry points agree on step time, memory peak and batch.
 //!
-//! Responsible for: intervals of every question; library, estimate, fast path, timeline, simulation, what-if, sensitivity, search, memory
-//! report and written run files, over the bundled runs and 200 random valid plans. `same_collectives` compares collectives, and
-//! `railwright-calculator`'s `one_resolution` compares the validated runs.
+//! Responsible for: intervals of every question; library, estimate, fast path, timeline, simulation, what-if,
+//! sensitivity, search, memory report and written run files, over the bundled runs and 200 random valid
+//! plans. `same_collectives` compares collectives, and `railwright-calculator`'s `one_resolution` compares
+//! the validated runs.
 
 #[path = "support/plans.rs"]
 mod plans;
@@ -63,7 +64,8 @@ fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
     resolved
 }
 
-/// What a run file leaves open, the library chooses as the program does: the layout, and recompute of a layout that does not fit without.
+/// What a run file leaves open, the library chooses as the program does: the layout, and recompute of a
+/// layout that does not fit without.
 #[test]
 fn the_library_chooses_what_the_program_chooses() {
     for (open, plan) in [
@@ -119,7 +121,8 @@ fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
     answer
 }
 
-/// A timeline has the length of the step. Zero-bubble steps overlap, so the timeline of one by itself is longer by that time.
+/// A timeline has the length of the step. Zero-bubble steps overlap, so the timeline of one by itself is
+/// longer by that time.
 fn timeline(run: &Run, step: f64, plan: &str) {
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine).expect("known software");
@@ -143,7 +146,8 @@ fn simulated(run: &Run) -> f64 {
     simulate(&run.model, &run.cluster, &run.plan, &setting).expect("simulated").closed_form.get()
 }
 
-/// Time and memory from a search whose space contains only the run's plan; `None` if the search does not try such a plan.
+/// Time and memory from a search whose space contains only the run's plan; `None` if the search does not try
+/// such a plan.
 fn searched(run: &Run) -> Option<(f64, f64)> {
     let specified = PlanSpec::from_plan(&run.plan);
     let space = Space::unlimited(&specified, &run.model, &run.cluster).ok()?;
@@ -313,7 +317,8 @@ fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     own
 }
 
-/// One run has one interval in every result. Without specified software it is the widest; measured step times change it.
+/// One run has one interval in every result. Without specified software it is the widest; measured step times
+/// change it.
 #[test]
 fn one_run_has_one_interval() {
     let inferred = spec_of_eight(&[]);

@@ -1,7 +1,7 @@
 //! A layout left open is close to what a search finds.
 //!
-//! Responsible for: the step time of default layouts against the fastest of the search's default space, for models and sizes of published
-//! trainings. `agreement` compares entry points on one layout.
+//! Responsible for: the step time of default layouts against the fastest of the search's default space, for
+//! models and sizes of published trainings. `agreement` compares entry points on one layout.
 
 use railwright_answers::{ClosedForm, NoTexts, estimate, resolve};
 use railwright_calculator::intervals::difference_band;

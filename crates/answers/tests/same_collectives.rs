@@ -1,5 +1,5 @@
-//! One step has one set of collectives. The table of an estimate, the spans of a timeline and the traffic between ranks agree: every stage
-//! has equal kinds, process groups, bytes and counts.
+//! One step has one set of collectives. The table of an estimate, the spans of a timeline and the traffic
+//! between ranks agree: every stage has equal kinds, process groups, bytes and counts.
 
 #[path = "support/plans.rs"]
 mod plans;
@@ -262,8 +262,9 @@ fn reductions((model, cluster, plan): &(Model, Cluster, Plan)) -> Vec<(&'static 
     rows
 }
 
-/// 45.1 of 46.7 billion parameters are experts: 8 of 8 experts on 8 ranks, two stages, 2 bytes, so 5.64 GB on each rank. The same expert is
-/// on 64 / (2 stages x 8 ranks) = 4 ranks. The other 1.6 billion are sharded by 2 and by 2: 0.80 GB among 16.
+/// 45.1 of 46.7 billion parameters are experts: 8 of 8 experts on 8 ranks, two stages, 2 bytes, so 5.64 GB on
+/// each rank. The same expert is on 64 / (2 stages x 8 ranks) = 4 ranks. The other 1.6 billion are sharded by
+/// 2 and by 2: 0.80 GB among 16.
 #[test]
 fn experts_are_reduced_among_their_own_replicas() {
     let run = mixtral();
@@ -273,14 +274,16 @@ fn experts_are_reduced_among_their_own_replicas() {
     check(&run.0, &run.1, &run.2);
 }
 
-/// Hybrid sharding reduces inside a node first, at NVLink speed, and then an eighth of the bytes across nodes.
+/// Hybrid sharding reduces inside a node first, at NVLink speed, and then an eighth of the bytes across
+/// nodes.
 #[test]
 fn hybrid_sharding_reduces_inside_and_then_across() {
     let run = hybrid();
     let [inside, across] = reductions(&run)[..] else { panic!("{:?}", reductions(&run)) };
     assert_eq!((inside.0, inside.1, inside.2), ("reduce_scatter", 8, 16.06));
     assert_eq!((across.0, across.1, across.2), ("all_reduce", 8, 2.01));
-    // NVSwitch of an H100 node (450 GB/s per GPU), and a NIC of 50 GB/s (400 Gbit/s) per rank, at the rate of collectives within a run.
+    // NVSwitch of an H100 node (450 GB/s per GPU), and a NIC of 50 GB/s (400 Gbit/s) per rank, at the rate of
+    // collectives within a run.
     assert!(inside.3 > 200.0 && across.3 < 50.0, "{} {}", inside.3, across.3);
     check(&run.0, &run.1, &run.2);
 }

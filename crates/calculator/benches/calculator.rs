@@ -1,7 +1,7 @@
 //! Benchmark of evaluation and timeline: `cargo bench -p railwright-calculator`.
 //!
-//! Targets: at most 20 microseconds on one core for an evaluation of 405B on 16,384 devices, after set-up. At most 100 milliseconds for a
-//! timeline of 16 stages and 128 micro-batches with its trace.
+//! Targets: at most 20 microseconds on one core for an evaluation of 405B on 16,384 devices, after set-up. At
+//! most 100 milliseconds for a timeline of 16 stages and 128 micro-batches with its trace.
 
 use divan::{Bencher, black_box};
 use railwright_calculator::costing::{Costing, Machine};

@@ -1,8 +1,8 @@
 //! Predicts the peak memory of every run in a table of measured runs and prints it with the measured value,
 //! if any, as CSV.
 //!
-//! `cargo run --example memory_fit -- measured_runs.csv [memory.toml]`: with a second file, constants are read from it, so that a
-//! fit can try many without compiling.
+//! `cargo run --example memory_fit -- measured_runs.csv [memory.toml]`: with a second file, constants are
+//! read from it, so that a fit can try many without compiling.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for calibration")]
 
 use railwright_calculator::memory::{Kind, MemoryInput, SoftwareCatalogue, peak, published_peak, report};

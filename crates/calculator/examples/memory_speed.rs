@@ -1,4 +1,5 @@
-//! Time of one call of the memory model's fast path, in microseconds: `cargo run --release --example memory_speed`.
+//! Time of one call of the memory model's fast path, in microseconds: `cargo run --release --example
+//! memory_speed`.
 #![expect(clippy::print_stdout, reason = "a tool")]
 
 use railwright_calculator::memory::{MemoryInput, SoftwareCatalogue, peak, report};

@@ -1,10 +1,13 @@
-//! Fitting a calibration: measurements of operators, collectives and steps to the figures that make the calculator predict them.
+//! Fitting a calibration: measurements of operators, collectives and steps to the figures that make the
+//! calculator predict them.
 //!
-//! Responsible for: the constants that each kind of measurement determines, the fits, and the prediction error before and after. Does not
-//! read measurements. Constants without measurements keep the catalogue's values.
+//! Responsible for: the constants that each kind of measurement determines, the fits, and the prediction
+//! error before and after. Does not read measurements. Constants without measurements keep the catalogue's
+//! values.
 //!
-//! Isolated measurements (nccl-tests, micro-benchmarks) determine burst rates. Measurements within runs determine the sustained share of
-//! them ([`Regime`]). Steps are fitted last, with all other constants in place.
+//! Isolated measurements (nccl-tests, micro-benchmarks) determine burst rates. Measurements within runs
+//! determine the sustained share of them ([`Regime`]). Steps are fitted last, with all other constants in
+//! place.
 
 mod collectives;
 mod left_out;
@@ -81,11 +84,11 @@ pub struct Line {
     pub error_before: f64,
     /// Mean absolute error with the calibration, weighted by time, as a share.
     pub error_after: f64,
-    /// Leave-one-shape-out error of the fit, as a share. A constant is used if this is below [`Self::error_before`]. `None` without a fit
-    /// or without held-out measurements.
+    /// Leave-one-shape-out error of the fit, as a share. A constant is used if this is below
+    /// [`Self::error_before`]. `None` without a fit or without held-out measurements.
     pub error_left_out: Option<f64>,
-    /// True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them
-    /// then counts as an error.
+    /// True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the
+    /// excess of a prediction over them then counts as an error.
     pub is_bound: bool,
 }
 
@@ -198,7 +201,8 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     Ok(Fitted { calibration, lines, steps, remarks, warnings })
 }
 
-/// Compares measurements with predictions, without and with a calibration. The measurements may differ from those of the fit.
+/// Compares measurements with predictions, without and with a calibration. The measurements may differ from
+/// those of the fit.
 pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) -> Result<Vec<Line>, Problem> {
     let bare = Cluster { calibration: None, ..case.cluster.clone() };
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
@@ -275,8 +279,8 @@ fn spread(times: &[Seconds]) -> f64 {
     (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
 }
 
-/// Half of the 95% interval of a median, relative to it: between the order statistics n/2 -+ 0.98 sqrt(n) (the normal approximation of the
-/// binomial). Result is 1 for too few measurements, and 0 for a single one.
+/// Half of the 95% interval of a median, relative to it: between the order statistics n/2 -+ 0.98 sqrt(n)
+/// (the normal approximation of the binomial). Result is 1 for too few measurements, and 0 for a single one.
 fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = paces.filter(|pace| pace.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -390,7 +394,8 @@ impl<'a> Predictor<'a> {
             ProductPass::Forward => device.gemm(m, n, k, sample.format, Pass::Forward),
             // m x n over k is dX of a layer of n inputs and k outputs.
             ProductPass::DataGradient => device.gemm(m, k, n, sample.format, Pass::DataGradient),
-            // m x n over k is dW over k tokens. The cost is independent of the side that is the layer's input.
+            // m x n over k is dW over k tokens. The cost is independent of the side that is the layer's
+            // input.
             ProductPass::WeightGradient => device.gemm(k, m, n, sample.format, Pass::WeightGradient),
         }
     }
@@ -430,7 +435,8 @@ fn pass_of(sample: &AttentionSample) -> Pass {
     if sample.backward { Pass::DataGradient } else { Pass::Forward }
 }
 
-/// Placement of the ranks of a measured collective: over as many domains as it has hosts, otherwise over the minimum number.
+/// Placement of the ranks of a measured collective: over as many domains as it has hosts, otherwise over the
+/// minimum number.
 fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
     let domain = cluster.scale_up.domain_size.max(1);
     let per_domain = match sample.hosts {
@@ -444,7 +450,8 @@ fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
     Group { ranks: sample.ranks, per_domain, least: per_domain, stride: 1 }
 }
 
-/// Tests whether a measured collective stayed on the links inside a domain. Without a scale-up link, the node's bus counts.
+/// Tests whether a measured collective stayed on the links inside a domain. Without a scale-up link, the
+/// node's bus counts.
 fn is_local(cluster: &Cluster, sample: &CollectiveSample) -> bool {
     let on_bus = cluster.scale_up.domain_size <= 1
         && sample.ranks <= cluster.devices_per_node

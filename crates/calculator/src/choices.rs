@@ -1,8 +1,8 @@
-//! Costs for a solver that selects recompute per layer and layers per stage: each kind of layer under each treatment, and the resulting
-//! time and memory of a virtual stage.
+//! Costs for a solver that selects recompute per layer and layers per stage: each kind of layer under each
+//! treatment, and the resulting time and memory of a virtual stage.
 //!
-//! Responsible for: the same seconds and bytes as [`crate::evaluate`] and [`crate::memory`], without a plan for every trial. Does not
-//! choose.
+//! Responsible for: the same seconds and bytes as [`crate::evaluate`] and [`crate::memory`], without a plan
+//! for every trial. Does not choose.
 
 use crate::costing::Costing;
 use crate::layer::LayerCost;
@@ -27,10 +27,12 @@ pub struct Part {
     pub count: u64,
 }
 
-/// Device and host time of the passes of one micro-batch, before combination into pass times: linear in the layers.
+/// Device and host time of the passes of one micro-batch, before combination into pass times: linear in the
+/// layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Forward before and within its loops over experts, backward, recompute in the same two parts; device and host of each.
+    /// Forward before and within its loops over experts, backward, recompute in the same two parts; device
+    /// and host of each.
     pub passes: [[f64; 2]; 5],
 }
 
@@ -42,8 +44,8 @@ impl Load {
         }
     }
 
-    /// Gradient of the time at this load, pass by pass. Time is `(device^p + host^p)^(1/p)`, a norm, so the gradient at any load times
-    /// another load is at most the other's time.
+    /// Gradient of the time at this load, pass by pass. Time is `(device^p + host^p)^(1/p)`, a norm, so the
+    /// gradient at any load times another load is at most the other's time.
     #[must_use]
     pub fn slope(&self) -> Self {
         let of = |[device, host]: [f64; 2]| {
@@ -149,8 +151,8 @@ impl<'a> Choices<'a> {
         cost
     }
 
-    /// Times of a virtual stage of these layers, including embedding and head on the first and last of `chunks`. `treatment` is that
-    /// of multi-token prediction.
+    /// Times of a virtual stage of these layers, including embedding and head on the first and last of
+    /// `chunks`. `treatment` is that of multi-token prediction.
     pub fn time(&self, chunk: usize, chunks: usize, parts: &[Part], treatment: usize) -> ChunkCost {
         stage::chunk_time(self.costing, &self.cost(chunk, chunks, parts, treatment))
     }

@@ -1,8 +1,9 @@
 //! Duration of collectives by operation, bytes, ranks, and placement of the group.
 //!
-//! Responsible for: one group's isolated collective on its links (with a factor for NICs that several groups share). Inside a scale-up
-//! domain a model of three measured constants applies. Between domains the fastest of the NCCL family's algorithms is used. Excludes
-//! overlap with compute, and other traffic on a shared fabric (the network crate covers that through [`CollectiveTimer`]).
+//! Responsible for: one group's isolated collective on its links (with a factor for NICs that several groups
+//! share). Inside a scale-up domain a model of three measured constants applies. Between domains the fastest
+//! of the NCCL family's algorithms is used. Excludes overlap with compute, and other traffic on a shared
+//! fabric (the network crate covers that through [`CollectiveTimer`]).
 //!
 //! Sizes are those of nccl-tests: see [`Collective`].
 
@@ -44,11 +45,13 @@ pub enum Collective {
     ReduceScatter,
     /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
     AllToAll,
-    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all: tokens x `copies` x width.
+    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all:
+    /// tokens x `copies` x width.
     ExpertDispatch {
         /// Experts per token (top-k).
         copies: u32,
-        /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit.
+        /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no
+        /// limit.
         most_domains: u32,
     },
     /// One rank's buffer reaches all; bytes of the buffer.
@@ -81,7 +84,8 @@ impl Collective {
         }
     }
 
-    /// Parses an operation's name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`, `sendrecv`.
+    /// Parses an operation's name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`,
+    /// `sendrecv`.
     pub fn by_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
         let wanted = plain(name);
@@ -139,9 +143,11 @@ impl CollectiveCost {
     };
 }
 
-/// Model of a collective's duration: in closed form ([`Fabric`]) or by simulating flows ([`Fabric::answered_by`]).
+/// Model of a collective's duration: in closed form ([`Fabric`]) or by simulating flows
+/// ([`Fabric::answered_by`]).
 pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
-    /// Time of one collective of one group. `sharing` counts the concurrent groups that share each NIC (1: every rank has its own).
+    /// Time of one collective of one group. `sharing` counts the concurrent groups that share each NIC (1:
+    /// every rank has its own).
     fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
     /// Time of one message from a rank of a group to the next.
@@ -153,8 +159,8 @@ pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// Dimensions of the torus that connects all devices of a cluster (TPU pods). `None` without a torus. Its collectives follow a separate
-/// model.
+/// Dimensions of the torus that connects all devices of a cluster (TPU pods). `None` without a torus. Its
+/// collectives follow a separate model.
 pub fn torus_dimensions(cluster: &Cluster) -> Option<u32> {
     match link::LinkClass::of(cluster) {
         link::LinkClass::Torus(dimensions) if cluster.devices <= cluster.scale_up.domain_size => {

@@ -1,7 +1,8 @@
-//! Context of every cost formula: the run, the device's operator models, the fabric's collective models, the layout.
+//! Context of every cost formula: the run, the device's operator models, the fabric's collective models, the
+//! layout.
 //!
-//! Responsible for: building these once per evaluation, and the few shared numbers of many formulas (tokens per rank, element sizes,
-//! rates). Does not price anything.
+//! Responsible for: building these once per evaluation, and the few shared numbers of many formulas (tokens
+//! per rank, element sizes, rates). Does not price anything.
 
 mod kinds;
 
@@ -70,8 +71,9 @@ impl<'a> Costing<'a> {
         Self { memo: Some(Arc::clone(memo)), ..self }
     }
 
-    /// True if automatic casts (autocast) convert weights to the compute format in each pass, so that residual stream and norms have the
-    /// master format. FSDP and ZeRO convert their shards instead, and the weights below adapters are loaded in the compute format, unless they are quantized.
+    /// True if automatic casts (autocast) convert weights to the compute format in each pass, so that
+    /// residual stream and norms have the master format. FSDP and ZeRO convert their shards instead, and
+    /// the weights below adapters are loaded in the compute format, unless they are quantized.
     pub(crate) fn casts_whole_weights(&self) -> bool {
         let plan = self.plan;
         let is_sharded = plan.sharding.zero_stage > 0 && plan.shard_group() > 1;
@@ -175,7 +177,8 @@ impl<'a> Costing<'a> {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
-    /// The context of another plan with the same software, precision, kernel and dropout. Values that depend only on these are reused.
+    /// The context of another plan with the same software, precision, kernel and dropout. Values that depend
+    /// only on these are reused.
     #[must_use]
     pub fn for_plan<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where
@@ -192,8 +195,8 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the sequence, which context
-    /// parallelism does not divide.
+    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the
+    /// sequence, which context parallelism does not divide.
     pub(crate) fn tokens_at(&self, positions: Option<u64>) -> f64 {
         positions.map_or(self.tokens, |positions| (self.plan.micro_batch * positions) as f64)
     }
@@ -209,7 +212,8 @@ impl<'a> Costing<'a> {
     }
 }
 
-/// The attention kernel. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
+/// The attention kernel. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's
+/// kernels elsewhere.
 fn attention_kernel(
     asked: AttentionKernel,
     plan: &Plan,
@@ -238,10 +242,11 @@ fn scores_format(plan: &Plan) -> DataType {
 
 /// Rate share of the matrix units under a power limit below the architecture's usual one.
 ///
-/// Power is proportional to clock times voltage squared and voltage to clock, so the clock follows the cube root of the limit: 500 W for a
-/// 700 W part leaves 0.89. Operator tables were measured at the usual power.
+/// Power is proportional to clock times voltage squared and voltage to clock, so the clock follows the cube
+/// root of the limit: 500 W for a 700 W part leaves 0.89. Operator tables were measured at the usual power.
 pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
-    // Parts with fewer units or a lower clock by design have a lower specified peak, and are not derated again.
+    // Parts with fewer units or a lower clock by design have a lower specified peak, and are not derated
+    // again.
     let peak = cluster.accelerator.peak_rate(DataType::Bf16).map_or(0.0, FlopPerSecond::tera);
     let usual = match cluster.accelerator.architecture.as_str() {
         "Hopper" if peak > 900.0 => 700.0,

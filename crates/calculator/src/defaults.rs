@@ -41,12 +41,13 @@ pub fn is_open(spec: &PlanSpec) -> bool {
 pub struct Start {
     /// Number of valid layouts.
     pub possible: usize,
-    /// Number of valid layouts that fit with sufficient free memory; 0 if the layout is the one with the least memory.
+    /// Number of valid layouts that fit with sufficient free memory; 0 if the layout is the one with the
+    /// least memory.
     pub fitting: usize,
 }
 
-/// Tests whether the layout of such a plan is selected from common ones. A fully sharded generation has no other layout unless sizes are
-/// left to the program.
+/// Tests whether the layout of such a plan is selected from common ones. A fully sharded generation has no
+/// other layout unless sizes are left to the program.
 pub fn is_searchable(spec: &PlanSpec) -> bool {
     let by_software = spec.software.as_deref().and_then(|id| software::by_id(id).ok());
     let stage = spec.sharding.map(|sharding| sharding.zero_stage);
@@ -71,7 +72,8 @@ pub fn resolve_plan(
     }
 }
 
-/// The common layout with the least memory if none fits, and their number: the first stages of a pipeline of all devices would need far more.
+/// The common layout with the least memory if none fits, and their number: the first stages of a pipeline of
+/// all devices would need far more.
 fn closest(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<(Plan, usize)>, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let mut possible = 0;
@@ -107,8 +109,8 @@ pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
             })
 }
 
-/// Minimum tokens of a sequence for a useful context-parallel rank: published layouts shard sequences of 8,192 tokens over two ranks (Llama
-/// 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
+/// Minimum tokens of a sequence for a useful context-parallel rank: published layouts shard sequences of
+/// 8,192 tokens over two ranks (Llama 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
 pub const FEWEST_TOKENS: u64 = 4096;
 /// Maximum share of a device's memory for a default layout: the allocator needs the rest.
 const ROOM: f64 = 0.90;
@@ -153,11 +155,12 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| (plan.clone(), Start { possible, fitting: fitting.len() })))
 }
 
-/// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it gets the first of a few policies
-/// that fits, see [`recompute`]; none if none is enough. Changed runs use it too, so that a change compares like with like.
+/// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it
+/// gets the first of a few policies that fits, see [`recompute`]; none if none is enough. Changed runs use it
+/// too, so that a change compares like with like.
 ///
-/// A peak that exceeds the memory by less than the model's own error may fit, so it needs no recompute; `validate` assumes the same of runs
-/// that do not specify it.
+/// A peak that exceeds the memory by less than the model's own error may fit, so it needs no recompute;
+/// `validate` assumes the same of runs that do not specify it.
 pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
     let bare = spec.resolve(model, cluster)?;
     if spec.recompute.is_some() || spec.stage_recompute.is_some() {
@@ -176,13 +179,15 @@ pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     Ok(fitting.unwrap_or(bare))
 }
 
-/// Tests whether specified sharding has ranks to shard over: a layout without replicas would avoid what the framework lacks, not choose it.
+/// Tests whether specified sharding has ranks to shard over: a layout without replicas would avoid what the
+/// framework lacks, not choose it.
 fn shards(spec: &PlanSpec, plan: &Plan) -> bool {
     let replicas = plan.data_parallel.saturating_mul(plan.context_parallel);
     spec.sharding.is_none_or(|sharding| sharding.zero_stage == 0) || replicas > 1 || plan.world_size() == 1
 }
 
-/// Returns true if a layout is valid, and its plan with the least recompute that fits into a share of the device's memory.
+/// Returns true if a layout is valid, and its plan with the least recompute that fits into a share of the
+/// device's memory.
 fn fitting_plan(
     layout: &PlanSpec,
     model: &Model,
@@ -285,8 +290,8 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
     found
 }
 
-/// Virtual stages to try: none, and the maximum and minimum number that divides the layers, with and without embedding and head. If none
-/// does and stages can be uneven, 2 and 4.
+/// Virtual stages to try: none, and the maximum and minimum number that divides the layers, with and without
+/// embedding and head. If none does and stages can be uneven, 2 and 4.
 fn chunkings(
     spec: &PlanSpec,
     layers: u64,
@@ -350,7 +355,8 @@ mod tests {
         assert!(found.fitting > 0 && found.possible > found.fitting);
         let large = by_name("llama-3.1-405b").expect("known");
         assert_eq!(start(&PlanSpec::default(), &large, &h100(8)).expect("sound"), None);
-        // The layout with the least memory is the default then, not a pipeline of all devices without recompute.
+        // The layout with the least memory is the default then, not a pipeline of all devices without
+        // recompute.
         let (plan, found) = resolve_plan(&PlanSpec::default(), &model, &h100(16)).expect("sound");
         let found = found.expect("common layouts");
         assert!(found.fitting == 0 && found.possible > 4, "{found:?}");
@@ -361,7 +367,8 @@ mod tests {
         );
     }
 
-    /// Replicas without sharding on two devices are data parallel where the framework has no other parallelism; ZeRO-2 excludes stages.
+    /// Replicas without sharding on two devices are data parallel where the framework has no other
+    /// parallelism; ZeRO-2 excludes stages.
     #[test]
     fn a_start_is_a_layout_that_the_framework_runs() {
         let model = by_name("llama-3-8b").expect("known");
@@ -386,7 +393,8 @@ mod tests {
         assert!(plan.data_parallel * plan.context_parallel > 1, "{plan:?}");
     }
 
-    /// A size that is left to the program is the fastest of those that fit; the others keep their values, or are 1.
+    /// A size that is left to the program is the fastest of those that fit; the others keep their values, or
+    /// are 1.
     #[test]
     fn an_automatic_size_is_the_fastest_that_fits_beside_those_set() {
         let model = by_name("llama-3-70b").expect("known");

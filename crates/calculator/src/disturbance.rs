@@ -1,10 +1,11 @@
 //! Effect of a slow device, host or link on a synchronous step.
 //!
-//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member. A member at the share `r` of its rate
-//! limits its tensor, context, expert and data-parallel peers to `r`. Through the gradient reduction, replicas without a slow member wait
-//! equally long. A slow device therefore costs as much as its whole pipeline stage at its rate. A ring over one slow link costs as much as
-//! slow links in the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are stretched before the
-//! pipeline is timed. Excludes the frequency of such faults.
+//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member. A
+//! member at the share `r` of its rate limits its tensor, context, expert and data-parallel peers to `r`.
+//! Through the gradient reduction, replicas without a slow member wait equally long. A slow device therefore
+//! costs as much as its whole pipeline stage at its rate. A ring over one slow link costs as much as
+//! slow links in the whole group. The effect on the other stages depends on the schedule: passes of the slow
+//! stage are stretched before the pipeline is timed. Excludes the frequency of such faults.
 
 mod members;
 
@@ -55,10 +56,12 @@ pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
     }
 }
 
-/// Additional wait of a stage's passes for transfers over its slow link, beyond the usual transfer time, in seconds.
+/// Additional wait of a stage's passes for transfers over its slow link, beyond the usual transfer time, in
+/// seconds.
 ///
-/// Blocking transfers delay the sender. Per micro-batch, a stage sends activations after its forward pass and gradients after its backward
-/// pass, and receives while it sends. Overlapped transfers only delay the receiver, which is not modelled.
+/// Blocking transfers delay the sender. Per micro-batch, a stage sends activations after its forward pass and
+/// gradients after its backward pass, and receives while it sends. Overlapped transfers only delay the
+/// receiver, which is not modelled.
 pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
     let slow = costing.disturbance.and_then(|disturbance| disturbance.find(stage));
     match slow {

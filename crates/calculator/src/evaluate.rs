@@ -1,7 +1,7 @@
 //! The fast path: one training step's time from a model, a machine and a plan, without building a timeline.
 //!
-//! Responsible for: summing chunks, pipeline, update and the step's fixed costs into one number with its parts. The timeline
-//! ([`crate::timeline`]) uses the same chunk costs; a test compares the two.
+//! Responsible for: summing chunks, pipeline, update and the step's fixed costs into one number with its
+//! parts. The timeline ([`crate::timeline`]) uses the same chunk costs; a test compares the two.
 
 use crate::costing::Costing;
 use crate::disturbance;
@@ -59,9 +59,11 @@ pub struct Evaluation {
     pub critical_stage: usize,
     /// Time of one transfer between stages.
     pub transfer: Seconds,
-    /// Pipeline part of the step: from the first pass to the last, or the repetition period of zero-bubble schedules.
+    /// Pipeline part of the step: from the first pass to the last, or the repetition period of zero-bubble
+    /// schedules.
     pub pipeline: Seconds,
-    /// Time by which a step by itself is longer than the interval of consecutive steps. Positive for zero-bubble schedules alone.
+    /// Time by which a step by itself is longer than the interval of consecutive steps. Positive for
+    /// zero-bubble schedules alone.
     pub overlap_of_steps: Seconds,
     /// Time in passes on each stage.
     pub busy: Vec<Seconds>,
@@ -98,7 +100,8 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let times: Vec<_> = chunks.iter().map(|c| c.time).collect();
     let pipeline = pipeline(plan, &times, transfer);
     let summary = workspace.summarize(&pipeline)?;
-    // Zero-bubble schedules validate the optimizer step afterwards, so stages continue into the next step one after another.
+    // Zero-bubble schedules validate the optimizer step afterwards, so stages continue into the next step one
+    // after another.
     let ends = GradientEnds::new(summary, plan.schedule.validates_afterwards());
     let duration = ends.pipeline();
     let local = stage_parameters(costing, &chunks);

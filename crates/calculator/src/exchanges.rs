@@ -1,7 +1,8 @@
 //! Exchanges of the ranks of every stage in a step: operation, bytes, group, count.
 //!
-//! Responsible for: each exchange once, with all stages that take part in the same one. A test compares every stage's with the estimate's
-//! table and the timeline's spans. Excludes durations, and the placement of a group's ranks on a machine.
+//! Responsible for: each exchange once, with all stages that take part in the same one. A test compares every
+//! stage's with the estimate's table and the timeline's spans. Excludes durations, and the placement of a
+//! group's ranks on a machine.
 
 mod exchange;
 mod passes;
@@ -18,7 +19,8 @@ use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use railwright_spec::quantity::Bytes;
 
-/// Exchanges of a stage's ranks in one run of one of its chunks: the collectives of its passes, without messages between stages.
+/// Exchanges of a stage's ranks in one run of one of its chunks: the collectives of its passes, without
+/// messages between stages.
 pub fn of_chunk(
     costing: &Costing<'_>,
     evaluation: &Evaluation,

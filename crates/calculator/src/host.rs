@@ -1,6 +1,7 @@
 //! Pace of a device and its host: the host's time of a piece of work, and the time of both together.
 //!
-//! Responsible for: host time from launches, stalls and modules, and the soft maximum with the device's. Independent of stages and layers.
+//! Responsible for: host time from launches, stalls and modules, and the soft maximum with the device's.
+//! Independent of stages and layers.
 
 use crate::costing::Costing;
 use crate::layer::spread;

@@ -1,8 +1,9 @@
 //! Intervals of predicted times, from the errors of predictions of a class of runs.
 //!
-//! Responsible for: the residuals of each software generation, as quantiles of measured over predicted, and the resulting intervals of a
-//! prediction: of nine and of five measured runs in ten. Does not predict. `cargo run --release -p xtask -- intervals` generates the table from the measured runs. A
-//! generation with too few of them uses the pooled, wider one.
+//! Responsible for: the residuals of each software generation, as quantiles of measured over predicted, and
+//! the resulting intervals of a prediction: of nine and of five measured runs in ten. Does not predict.
+//! `cargo run --release -p xtask -- intervals` generates the table from the measured runs. A generation with
+//! too few of them uses the pooled, wider one.
 
 pub mod differences;
 
@@ -29,7 +30,8 @@ pub struct Residuals {
     pub low: f64,
     /// 94th percentile of measured over predicted.
     pub high: f64,
-    /// Lower end of the range of measured over predicted that contains half of unseen runs: the 22nd percentile.
+    /// Lower end of the range of measured over predicted that contains half of unseen runs: the 22nd
+    /// percentile.
     pub half_low: f64,
     /// Upper end of that range: the 75th percentile.
     pub half_high: f64,
@@ -125,14 +127,14 @@ pub fn steps(mixture_of_experts: bool) -> Steps {
 /// Prefix of a framework's name in the table.
 pub const FRAMEWORK: &str = "framework:";
 
-/// The interval of a predicted time for a software generation, dense or with experts. Without a generation, that of publications of any
-/// stack.
+/// The interval of a predicted time for a software generation, dense or with experts. Without a generation,
+/// that of publications of any stack.
 pub fn interval(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     of_class(software.map(generation_of), mixture_of_experts, predicted)
 }
 
-/// The interval for a framework of unknown version. `None` if too few of its runs were measured. It contains only errors of predictions by
-/// the right version; the effect of the version is additional.
+/// The interval for a framework of unknown version. `None` if too few of its runs were measured. It contains
+/// only errors of predictions by the right version; the effect of the version is additional.
 pub fn of_framework(framework: &str, mixture_of_experts: bool, predicted: Seconds) -> Option<Interval> {
     let name = format!("{FRAMEWORK}{framework}");
     Some(of_class(Some(&name), mixture_of_experts, predicted)).filter(|found| found.calibrated)

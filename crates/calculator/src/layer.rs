@@ -1,7 +1,7 @@
 //! Cost of one layer on one rank for one micro-batch: forward, both halves of backward, and recompute.
 //!
-//! Responsible for: summing the prices of the operations of `program`, by phase. Independent of the contents of a layer and of its place in
-//! the pipeline. Start at [`LayerCost::new`].
+//! Responsible for: summing the prices of the operations of `program`, by phase. Independent of the contents
+//! of a layer and of its place in the pipeline. Start at [`LayerCost::new`].
 
 mod price;
 mod recompute;

@@ -1,10 +1,11 @@
 //! From a model, a cluster and a plan to time, memory and money, bottom-up.
 //!
-//! Operators ([`operators`]) and collectives ([`collectives`]) form layers ([`layer`]), layers form virtual stages ([`stage`]), and stages
-//! a pipeline ([`schedule`]). The pipeline with its update ([`update`], [`sharding`]) forms a step ([`evaluate`]). This crate has no I/O
-//! and reads no clock.
+//! Operators ([`operators`]) and collectives ([`collectives`]) form layers ([`layer`]), layers form virtual
+//! stages ([`stage`]), and stages a pipeline ([`schedule`]). The pipeline with its update ([`update`],
+//! [`sharding`]) forms a step ([`evaluate`]). This crate has no I/O and reads no clock.
 //!
-//! Ten lines estimate a run, with the same result as the command line: [`defaults::resolve_run`] chooses what the run file leaves open.
+//! Ten lines estimate a run, with the same result as the command line: [`defaults::resolve_run`] chooses what
+//! the run file leaves open.
 //!
 //! ```
 //! use railwright_calculator::defaults::resolve_run;

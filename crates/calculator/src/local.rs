@@ -1,7 +1,7 @@
 //! Parameters of some weights on one rank.
 //!
-//! Responsible for: their division by model parallelism, and their training state: with LoRA the model's weights are frozen and their
-//! adapters are trained. Excludes sharding over data-parallel ranks.
+//! Responsible for: their division by model parallelism, and their training state: with LoRA the model's
+//! weights are frozen and their adapters are trained. Excludes sharding over data-parallel ranks.
 
 use railwright_spec::model::{Cut, Layer, Weight};
 use railwright_spec::plan::{Optimizer, Plan};

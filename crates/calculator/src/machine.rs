@@ -1,7 +1,7 @@
 //! Models of a cluster's hardware, independent of any plan.
 //!
-//! Responsible for: looking operator and collective models up once for many plans, including measurements of the machine. Independent of a
-//! plan.
+//! Responsible for: looking operator and collective models up once for many plans, including measurements of
+//! the machine. Independent of a plan.
 
 use crate::collectives::Fabric;
 use crate::operators::Device;
@@ -66,8 +66,8 @@ impl Machine {
         }
     }
 
-    /// Constants of a generation for runs of a model in a format: those of the calibration if it is of this generation, otherwise
-    /// unchanged.
+    /// Constants of a generation for runs of a model in a format: those of the calibration if it is of this
+    /// generation, otherwise unchanged.
     pub fn software<'m>(&'m self, software: &'m Software, model: &Model, format: DataType) -> &'m Software {
         let steps = self.calibration.as_deref().and_then(|calibration| calibration.steps.as_ref());
         let place = steps.and_then(|steps| steps.own.iter().position(|own| own.holds(model, format)));

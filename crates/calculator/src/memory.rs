@@ -1,8 +1,8 @@
 //! Memory of each pipeline stage, item by item, and its fit.
 //!
-//! Responsible for: bytes of parameters, gradients, optimizer states, activations, buffers, logits and overheads at the time of the peak,
-//! for every stage. Excludes durations. Differences between frameworks are a few physical constants per software generation
-//! ([`MemorySoftware`]).
+//! Responsible for: bytes of parameters, gradients, optimizer states, activations, buffers, logits and
+//! overheads at the time of the peak, for every stage. Excludes durations. Differences between frameworks are
+//! a few physical constants per software generation ([`MemorySoftware`]).
 //!
 //! Start reading at [`report`]. The search uses [`peak`], which sums the same numbers without names.
 
@@ -81,7 +81,8 @@ impl MemoryInput<'_> {
             .unwrap_or(main)
     }
 
-    /// Need of a stage relative to its device memory, in bytes of the main kind of device: stages compare by it.
+    /// Need of a stage relative to its device memory, in bytes of the main kind of device: stages compare by
+    /// it.
     pub(crate) fn weighted(&self, stage: usize, bytes: f64) -> f64 {
         if self.cluster.pools.is_empty() {
             return bytes;
@@ -104,7 +105,8 @@ pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Tr
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
 
-/// Memory that a layer keeps for one micro-batch until its backward pass, on the device or the host: the traffic of activation offload.
+/// Memory that a layer keeps for one micro-batch until its backward pass, on the device or the host: the
+/// traffic of activation offload.
 pub fn kept_by_layer(
     model: &Model,
     cluster: &Cluster,

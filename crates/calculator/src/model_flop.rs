@@ -1,7 +1,8 @@
 //! Model FLOPs: the arithmetic that a step needs, in the conventions of papers and frameworks.
 //!
-//! MFU compares these with the peak; HFU compares the executed arithmetic, recompute included. Sources differ by up to 12% on an 8B model
-//! at 8k tokens through the attention term alone, so the convention is always given.
+//! MFU compares these with the peak; HFU compares the executed arithmetic, recompute included. Sources differ
+//! by up to 12% on an 8B model at 8k tokens through the attention term alone, so the convention is always
+//! given.
 
 use crate::program::{attended_by_documents, attended_length};
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
@@ -21,18 +22,19 @@ pub enum Convention {
 }
 
 impl Convention {
-    /// The convention of every reported MFU without another name. It counts executed arithmetic, so HFU is never below MFU.
+    /// The convention of every reported MFU without another name. It counts executed arithmetic, so HFU is
+    /// never below MFU.
     pub const REPORTED: Self = Self::CausalAttention;
 }
 
-/// FLOPs of forward and backward for one token at a sequence length, without recompute. N counts matrix parameters that a token uses,
-/// the head included and the input embedding not.
+/// FLOPs of forward and backward for one token at a sequence length, without recompute. N counts matrix
+/// parameters that a token uses, the head included and the input embedding not.
 pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) -> Flop {
     attending(model, sequence_length, sequence_length as f64, convention)
 }
 
-/// FLOPs of forward and backward for one token of a sequence, with the specified packing of documents: before a plan exists. Excludes
-/// recompute and the savings of LoRA.
+/// FLOPs of forward and backward for one token of a sequence, with the specified packing of documents: before
+/// a plan exists. Excludes recompute and the savings of LoRA.
 pub fn of_spec(model: &Model, spec: &PlanSpec, sequence_length: u64, convention: Convention) -> Flop {
     let attended = match convention {
         Convention::CausalAttention => attended_by_documents(
@@ -45,7 +47,8 @@ pub fn of_spec(model: &Model, spec: &PlanSpec, sequence_length: u64, convention:
     attending(model, sequence_length, attended, convention)
 }
 
-/// The same as [`per_token`], with attention over `attended` tokens: those of a document if sequences are packed.
+/// The same as [`per_token`], with attention over `attended` tokens: those of a document if sequences are
+/// packed.
 fn attending(model: &Model, sequence_length: u64, attended: f64, convention: Convention) -> Flop {
     let layer = |kind: usize| forward(&model.layer_kinds[kind], sequence_length, attended, convention);
     let layers: f64 = model.layers.iter().map(|&kind| layer(kind)).sum();
@@ -60,11 +63,12 @@ fn attending(model: &Model, sequence_length: u64, attended: f64, convention: Con
 
 /// FLOPs of forward and backward for one token of a plan's sequence, without recompute.
 ///
-/// Tokens of packed documents attend to their own document, so the causal convention counts its mean length over tokens. The full square is
-/// that of the whole sequence, as frameworks report it.
+/// Tokens of packed documents attend to their own document, so the causal convention counts its mean length
+/// over tokens. The full square is that of the whole sequence, as frameworks report it.
 ///
-/// With LoRA a frozen matrix has no gradient, so its GEMMs count `4N` instead of `6N`; attention counts as before, and adapters of `n`
-/// parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to half larger.
+/// With LoRA a frozen matrix has no gradient, so its GEMMs count `4N` instead of `6N`; attention counts as
+/// before, and adapters of `n` parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to
+/// half larger.
 pub fn of_plan(model: &Model, plan: &Plan, convention: Convention) -> Flop {
     let attended = match convention {
         Convention::CausalAttention => attended_length(plan),

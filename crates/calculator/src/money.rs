@@ -1,7 +1,7 @@
 //! Days, device-hours, dollars and energy of a whole training, from the time of one step.
 //!
-//! Responsible for: simple, cited arithmetic on a token budget, with the applied price and its date. Does not predict prices or failures:
-//! both are from the caller or the catalogue.
+//! Responsible for: simple, cited arithmetic on a token budget, with the applied price and its date. Does not
+//! predict prices or failures: both are from the caller or the catalogue.
 
 mod prices;
 
@@ -62,8 +62,8 @@ pub fn steps(tokens: f64, tokens_per_step: u64) -> f64 {
 
 /// Time on the calendar: `productive time / availability`.
 ///
-/// Availability is the share of the calendar in which steps make progress. Llama 3 reports more than 90% over 54 days on 16,384 H100 (arXiv
-/// 2407.21783, section 3.3.4).
+/// Availability is the share of the calendar in which steps make progress. Llama 3 reports more than 90% over
+/// 54 days on 16,384 H100 (arXiv 2407.21783, section 3.3.4).
 pub fn calendar_time(productive: Seconds, availability: f64) -> Seconds {
     productive / availability
 }
@@ -78,10 +78,11 @@ pub fn rent(hours: DeviceHours, price_per_device_hour: Dollars) -> Dollars {
     price_per_device_hour * hours.0
 }
 
-/// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`, summed over kinds of device.
+/// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`, summed
+/// over kinds of device.
 ///
-/// The share is the mean power of a device over its limit; in training it is near 1. PUE is facility over machine power (ISO/IEC 30134-2).
-/// Without a known limit a device counts 0 and [`bill`] warns.
+/// The share is the mean power of a device over its limit; in training it is near 1. PUE is facility over
+/// machine power (ISO/IEC 30134-2). Without a known limit a device counts 0 and [`bill`] warns.
 pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
     let of_kind = |(kind, devices): (&Cluster, u64)| {
         let device = kind.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
@@ -90,13 +91,14 @@ pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
     cluster.kinds().map(of_kind).sum()
 }
 
-/// Energy: `power x calendar time / 3.6e6`. Lost time draws the power of training: most of it is repeated steps.
+/// Energy: `power x calendar time / 3.6e6`. Lost time draws the power of training: most of it is repeated
+/// steps.
 pub fn energy(power: Watts, calendar: Seconds) -> KilowattHours {
     KilowattHours::new(power.get() * calendar.get() / 3.6e6)
 }
 
-/// Devices that finish a token budget by a deadline, if a device's throughput were independent of scale: `ceil(tokens / (tokens per second
-/// and device x deadline x availability))`. A starting point for a search.
+/// Devices that finish a token budget by a deadline, if a device's throughput were independent of scale:
+/// `ceil(tokens / (tokens per second and device x deadline x availability))`. A starting point for a search.
 pub fn devices_for_deadline(
     tokens: f64,
     tokens_per_second_per_device: f64,

@@ -111,7 +111,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// Models of `accelerator`: its own if it was measured, otherwise those of its architecture, otherwise a roofline.
+    /// Models of `accelerator`: its own if it was measured, otherwise those of its architecture, otherwise a
+    /// roofline.
     pub fn new(accelerator: &Accelerator) -> Self {
         let memory = MemoryLaw::new(accelerator);
         let bf16 = GemmLaw::new(accelerator, DataType::Bf16);
@@ -124,8 +125,8 @@ impl Device {
         }
     }
 
-    /// The same device with models corrected by a calibration: burst rates by micro-benchmarks, or sustained rates, which the time then
-    /// includes.
+    /// The same device with models corrected by a calibration: burst rates by micro-benchmarks, or sustained
+    /// rates, which the time then includes.
     #[must_use]
     pub fn calibrated(self, calibration: &Calibration) -> Self {
         Self { corrections: Some(Corrections::new(calibration)), ..self }
@@ -136,8 +137,8 @@ impl Device {
         self.corrections.as_ref().is_some_and(|c| c.includes_sustained_gemm_rate(data_type))
     }
 
-    /// The sustained over the burst rate of matrix units, from that of the related part of an unmeasured one. More power for its peak raises it,
-    /// up to 1.
+    /// The sustained over the burst rate of matrix units, from that of the related part of an unmeasured one.
+    /// More power for its peak raises it, up to 1.
     pub fn sustained(&self, rate: f64, data_type: DataType) -> f64 {
         rate.max((rate * self.gemm[data_type as usize].relief).min(1.0))
     }
@@ -154,14 +155,15 @@ impl Device {
         }
     }
 
-    /// Sets the destination of weight gradients: added to a 32-bit main gradient by the GEMM itself (Megatron's fused accumulation, the
-    /// default), or written in the GEMM's type.
+    /// Sets the destination of weight gradients: added to a 32-bit main gradient by the GEMM itself
+    /// (Megatron's fused accumulation, the default), or written in the GEMM's type.
     #[must_use]
     pub fn with_accumulation(self, accumulate: bool) -> Self {
         Self { accumulate, ..self }
     }
 
-    /// The same device with another minimum time of kernels, as a multiple: the start and end of one on the device.
+    /// The same device with another minimum time of kernels, as a multiple: the start and end of one on the
+    /// device.
     #[must_use]
     pub fn with_floors(mut self, factor: f64) -> Self {
         self.gemm.iter_mut().for_each(|law| law.scale_floors(factor));
@@ -192,7 +194,8 @@ impl Device {
         self.corrected(law.cost(groups, tokens_per_group, n, k, pass, self.accumulate), data_type)
     }
 
-    /// `batch` independent GEMMs of `m` x `k` by `k` x `n`, both operands activations (attention without fusion).
+    /// `batch` independent GEMMs of `m` x `k` by `k` x `n`, both operands activations (attention without
+    /// fusion).
     pub fn batched_gemm(&self, batch: f64, m: f64, n: f64, k: f64, data_type: DataType) -> Cost {
         self.gemm[data_type as usize].batched(batch, m, n, k)
     }

@@ -1,12 +1,14 @@
-//! Division of a model: layers among virtual stages, virtual stages among pipeline stages, stages among ranks, rows of the vocabulary.
+//! Division of a model: layers among virtual stages, virtual stages among pipeline stages, stages among
+//! ranks, rows of the vocabulary.
 //!
-//! Responsible for: these counts and places, once for time, memory, traffic and timelines. Does not validate or price a division.
+//! Responsible for: these counts and places, once for time, memory, traffic and timelines. Does not validate
+//! or price a division.
 
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, end_balanced_layers};
 
-/// Layers of each virtual stage in pipeline order: the explicit split, otherwise an even one, otherwise a balanced one if layers do not
-/// divide.
+/// Layers of each virtual stage in pipeline order: the explicit split, otherwise an even one, otherwise a
+/// balanced one if layers do not divide.
 pub(crate) fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     let parts = virtual_stages(plan) as usize;
     if let Some(explicit) = &plan.layers_per_stage {
@@ -35,8 +37,9 @@ pub fn chunks_per_stage(plan: &Plan) -> u64 {
     plan.schedule.chunks_per_stage(plan.virtual_stages)
 }
 
-/// Number of recomputed layers of each chunk, its first ones. A plan's count is per stage, and each of its chunks has an equal part,
-/// rounded up. (Megatron's `--recompute-num-layers` is a count of each virtual stage.)
+/// Number of recomputed layers of each chunk, its first ones. A plan's count is per stage, and each of its
+/// chunks has an equal part, rounded up. (Megatron's `--recompute-num-layers` is a count of each virtual
+/// stage.)
 pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
     match &plan.recompute {
         Recompute::None => 0,

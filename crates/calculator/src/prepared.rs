@@ -1,7 +1,9 @@
-//! Fast path of a search: layers are priced once, and many pipelines, recompute depths and shardings are timed from them.
+//! Fast path of a search: layers are priced once, and many pipelines, recompute depths and shardings are
+//! timed from them.
 //!
-//! Responsible for: a bit-identical step time to [`crate::evaluate`], from parts that are reused over plans, and the device time of layers
-//! for bounds. Excludes plans whose stages differ in recompute, disturbances, and breakdowns.
+//! Responsible for: a bit-identical step time to [`crate::evaluate`], from parts that are reused over plans,
+//! and the device time of layers for bounds. Excludes plans whose stages differ in recompute, disturbances,
+//! and breakdowns.
 
 mod key;
 mod updates;
@@ -26,7 +28,8 @@ use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Layers, embedding and head under one setting of parallel sizes, micro-batch and placement, before sharding and recompute.
+/// Layers, embedding and head under one setting of parallel sizes, micro-batch and placement, before sharding
+/// and recompute.
 #[derive(Clone, Debug)]
 pub struct Setting {
     layers: Arc<Layers>,
@@ -50,7 +53,8 @@ struct Layers {
 /// Maximum number of entries of a [`LayerMemo`], of some kilobytes each.
 const MOST_LAYERS: usize = 16_384;
 
-/// Cache of priced layers, shared by threads: pieces of a search differ in stages and replicas more than in layers.
+/// Cache of priced layers, shared by threads: pieces of a search differ in stages and replicas more than in
+/// layers.
 #[derive(Debug, Default)]
 pub struct LayerMemo(Mutex<BTreeMap<Key, Arc<Layers>>>);
 
@@ -64,8 +68,9 @@ impl Setting {
         }
     }
 
-    /// Prices a setting with cached layers. The memo is of one model and machine, and of plans that differ in search dimensions: parallel
-    /// sizes, micro-batch, placement, switches, schedule, stages, recompute and sharding.
+    /// Prices a setting with cached layers. The memo is of one model and machine, and of plans that differ in
+    /// search dimensions: parallel sizes, micro-batch, placement, switches, schedule, stages, recompute
+    /// and sharding.
     pub fn remembered(costing: &Costing<'_>, memo: &LayerMemo) -> Self {
         let (key, transfer) = (Key::of(costing), transfer_time(costing));
         let known = memo.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -357,8 +362,8 @@ impl Buffers {
     }
 }
 
-/// The step time of a plan with layers `split` over virtual stages. `None` if it is certainly above a limit. Fails if the schedule cannot
-/// run the plan.
+/// The step time of a plan with layers `split` over virtual stages. `None` if it is certainly above a limit.
+/// Fails if the schedule cannot run the plan.
 pub fn step_time(
     costing: &Costing<'_>,
     setting: &Setting,
@@ -374,7 +379,8 @@ pub fn step_time(
     step_time_again(costing, setting, priced, split, limit, buffers)
 }
 
-/// The same for a plan that differs from the last one in sharding below stage 3 alone, which does not change the passes.
+/// The same for a plan that differs from the last one in sharding below stage 3 alone, which does not change
+/// the passes.
 pub fn step_time_again(
     costing: &Costing<'_>,
     setting: &Setting,
@@ -431,7 +437,8 @@ pub fn step_time_again(
                 gather = gather.max(update.parameter_exposed);
                 let mut least = passes_at_least;
                 if !plan.schedule.divides_backward() {
-                    // The last backward pass of all is the first stage's, and the reduction of its gradients follows.
+                    // The last backward pass of all is the first stage's, and the reduction of its gradients
+                    // follows.
                     least += buffers.exposed.first().copied().unwrap_or(update.gradient_exposed);
                 }
                 if is_above(whole(least, optimizer, gather)) {

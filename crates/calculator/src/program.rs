@@ -1,10 +1,11 @@
-//! Operations and collectives of a layer, the embedding and the head on one rank for one micro-batch: one description without prices for
-//! all users.
+//! Operations and collectives of a layer, the embedding and the head on one rank for one micro-batch: one
+//! description without prices for all users.
 //!
-//! Responsible for: every operation (phase, family, shape, format) and every collective (kind, process group, bytes, count, overlap), once.
-//! [`crate::layer`] and [`crate::stage`] price them; the communication table, the traffic and the timeline read the exchanges. Collectives
-//! of weights are in [`crate::update`], messages between stages in [`crate::transfer`]. Independent of times, recompute policies and the
-//! place of a layer in the pipeline.
+//! Responsible for: every operation (phase, family, shape, format) and every collective (kind, process group,
+//! bytes, count, overlap), once. [`crate::layer`] and [`crate::stage`] price them; the communication table,
+//! the traffic and the timeline read the exchanges. Collectives of weights are in [`crate::update`], messages
+//! between stages in [`crate::transfer`]. Independent of times, recompute policies and the place of a layer
+//! in the pipeline.
 
 mod adapters;
 mod elementwise;

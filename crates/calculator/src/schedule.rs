@@ -1,11 +1,14 @@
 //! Pipeline schedules: order of passes per stage, duration of the step's pipeline, and activations alive.
 //!
-//! Responsible for: the order of passes on every stage ([`operations`]); an event engine that times each pass ([`simulate`]); a fast
-//! evaluation for search that agrees with it ([`summarize`]); the published closed forms ([`closed_form`]); the peak of live activations
-//! ([`in_flight`]). Pass and transfer times are inputs, in seconds. Each schedule's order, bound and closed form are in a file of its name,
-//! behind one trait and one list; [`railwright_spec::plan::Schedule`] defines the placement of its chunks and the plans that it rejects.
+//! Responsible for: the order of passes on every stage ([`operations`]); an event engine that times each pass
+//! ([`simulate`]); a fast evaluation for search that agrees with it ([`summarize`]); the published closed
+//! forms ([`closed_form`]); the peak of live activations ([`in_flight`]). Pass and transfer times are inputs,
+//! in seconds. Each schedule's order, bound and closed form are in a file of its name, behind one trait and
+//! one list; [`railwright_spec::plan::Schedule`] defines the placement of its chunks and the plans that it
+//! rejects.
 //!
-//! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the head:
+//! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the
+//! head:
 //!
 //! | schedule | chunks | chunk `c` runs on stage |
 //! | --- | --- | --- |
@@ -54,12 +57,14 @@ pub struct ChunkCost {
     pub forward: Seconds,
     /// Gradients of the chunk's input.
     pub backward_input: Seconds,
-    /// Gradients of the chunk's weights. Schedules that do not split the backward pass run it together with the former.
+    /// Gradients of the chunk's weights. Schedules that do not split the backward pass run it together with
+    /// the former.
     pub backward_weight: Seconds,
     /// Recomputed forward work, directly before `backward_input` and after the arrival of the gradient.
     pub recompute: Seconds,
-    /// DualPipe only: time saved by one pass of this chunk when it runs fused with a pass of the other direction. Its communication then
-    /// overlaps with the other's compute. A fused pair takes the sum of both minus both savings.
+    /// DualPipe only: time saved by one pass of this chunk when it runs fused with a pass of the other
+    /// direction. Its communication then overlaps with the other's compute. A fused pair takes the sum
+    /// of both minus both savings.
     pub fused_saving: Seconds,
 }
 
@@ -85,8 +90,9 @@ pub struct Pipeline<'a> {
     pub chunks: &'a [ChunkCost],
     /// Time of one activation (or gradient) from one stage to the next.
     pub transfer: Seconds,
-    /// Overlapped: a transfer only delays its receiver. Not overlapped: it also blocks the sender after the pass, and the receiver before
-    /// its pass. A receiver that sends at the same time is not blocked (one exchange, as Megatron's batched `send_forward_recv_backward`).
+    /// Overlapped: a transfer only delays its receiver. Not overlapped: it also blocks the sender after the
+    /// pass, and the receiver before its pass. A receiver that sends at the same time is not blocked
+    /// (one exchange, as Megatron's batched `send_forward_recv_backward`).
     pub overlap_transfer: bool,
 }
 

@@ -1,7 +1,8 @@
 //! Cost of data parallelism: gathering sharded parameters, reducing gradients, and the optimizer step.
 //!
-//! Responsible for: the times of these three, and their overlap with compute. Excludes the list of collectives (see [`crate::update`]) and
-//! the pipeline's order. The window for overlapping the reduction is an input.
+//! Responsible for: the times of these three, and their overlap with compute. Excludes the list of
+//! collectives (see [`crate::update`]) and the pipeline's order. The window for overlapping the reduction is
+//! an input.
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
@@ -18,7 +19,8 @@ use railwright_spec::plan::{Offload, Optimizer, Plan, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// Adds the gathers of some parameters and the scatter of the trained ones' gradients under full sharding (ZeRO-3, FSDP).
+/// Adds the gathers of some parameters and the scatter of the trained ones' gradients under full sharding
+/// (ZeRO-3, FSDP).
 ///
 /// They overlap with the compute of the adjacent layer: only the remainder is exposed, and the overlapped
 /// part slows compute by the generation's share. Without overlap all of it is exposed.
@@ -43,8 +45,8 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
     let covers = |overlapped: bool, cover: Seconds| if overlapped { cover } else { Seconds::ZERO };
     let (forward, backward) = (uncovering(&cost.forward), uncovering(&cost.backward_input));
-    // A recompute pass that waits for its host leaves the device idle, and transfers go on. With its compute alone as cover, a faster device
-    // would expose more of them without a shorter pass.
+    // A recompute pass that waits for its host leaves the device idle, and transfers go on. With its compute
+    // alone as cover, a faster device would expose more of them without a shorter pass.
     let recompute = pace(uncovering(&cost.recompute), host_time(costing)(&cost.recompute));
     let more = uncovering(&cost.backward_weight) + recompute;
     hide(
@@ -70,21 +72,24 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     }
 }
 
-/// Compute that hides nothing yet: `compute - hidden transfers of a ring`. Attention that covers the transfers of context parallelism does not
-/// cover gathers as well, which share copy engines and links with them. With one cover for both, less of it would expose two transfers.
+/// Compute that hides nothing yet: `compute - hidden transfers of a ring`. Attention that covers the
+/// transfers of context parallelism does not cover gathers as well, which share copy engines and links with
+/// them. With one cover for both, less of it would expose two transfers.
 fn uncovering(work: &Work) -> Seconds {
     let ring = Dimension::Context as usize;
     let hidden = (work.communication[ring] - work.exposed[ring]).max(Seconds::ZERO);
     (work.compute_time() - hidden).max(Seconds::ZERO)
 }
 
-/// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in the backward pass, parameters to
-/// the device in both (each rank its shard). `activations` is the offloaded share of the layer's kept memory under `recompute`.
+/// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in
+/// the backward pass, parameters to the device in both (each rank its shard). `activations` is the offloaded
+/// share of the layer's kept memory under `recompute`.
 ///
-/// Copy engines move the data next to the kernels, which lose memory bandwidth alone: a time `t` concurrent with a copy is `t x link /
-/// memory bandwidth` longer. (Engines: CUDA C++ programming guide, "Overlap of data transfer and kernel execution". Collectives, in
-/// contrast, occupy compute units.) Eleven published runs of MaxText on TPU v6e offload the input and the projections of each layer: 8B
-/// is within 3%, 70B 5 to 11% too fast.
+/// Copy engines move the data next to the kernels, which lose memory bandwidth alone: a time `t` concurrent
+/// with a copy is `t x link / memory bandwidth` longer. (Engines: CUDA C++ programming guide, "Overlap of
+/// data transfer and kernel execution". Collectives, in contrast, occupy compute units.) Eleven published
+/// runs of MaxText on TPU v6e offload the input and the projections of each layer: 8B is within 3%, 70B 5 to
+/// 11% too fast.
 pub fn offload_layer(
     costing: &Costing<'_>,
     layer: &Layer,
@@ -112,7 +117,8 @@ pub fn offload_layer(
     let held = layer_parameters(layer, costing.plan).total() / shards;
     let parameters = Bytes::new(held * costing.plan.precision.parameters.bytes()) * offload.parameters;
     let time = (kept * offload.activations + parameters) / link;
-    // The link to the host is independent of the others: copies go on during communication that waits for them.
+    // The link to the host is independent of the others: copies go on during communication that waits for
+    // them.
     let forward = cost.forward.time();
     let backward = cost.backward_input.time() + cost.backward_weight.time() + cost.recompute.time();
     let slowdown = (link / accelerator.memory_bandwidth).min(1.0);
@@ -120,7 +126,8 @@ pub fn offload_layer(
     hide(slowdown, Dimension::Host, &mut cost.backward_input, backward, time);
 }
 
-/// Adds communication to a piece of work, overlapped with at most `cover` of compute, which each hidden second slows by `slowdown`.
+/// Adds communication to a piece of work, overlapped with at most `cover` of compute, which each hidden
+/// second slows by `slowdown`.
 fn hide(slowdown: f64, dimension: Dimension, work: &mut Work, cover: Seconds, communication: Seconds) {
     if communication <= Seconds::ZERO {
         return;
@@ -209,8 +216,8 @@ pub fn stage_update(
 
 /// Overlaps a stage's update with its passes.
 ///
-/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. With overlap they are hidden behind the last micro-batch's backward
-/// pass. With interleaving, earlier chunks finish earlier and have more time.
+/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. With overlap they are hidden behind the
+/// last micro-batch's backward pass. With interleaving, earlier chunks finish earlier and have more time.
 pub fn overlapped(
     costing: &Costing<'_>,
     prices: UpdatePrices,
@@ -232,7 +239,8 @@ pub fn overlapped(
     let layers = passes.layers.max(1) as f64;
     if plan.overlap.gradient_reduce || (hooks && !each_pass) {
         let per_chunk = backward / count;
-        // The first bucket is full only after its share of layers, and the last can start only after the end of backward.
+        // The first bucket is full only after its share of layers, and the last can start only after the end
+        // of backward.
         let within = per_chunk * (1.0 - 1.0 / (layers / count).max(1.0));
         let window =
             within + per_chunk * ((count - 1.0) * (plan.pipeline_parallel.min(micro_batches) as f64));
@@ -265,19 +273,20 @@ pub fn overlapped(
     update
 }
 
-/// Share of a hidden reduction by which it slows the overlapped compute when all of a replica's ranks reduce at once. A NIC's traffic
-/// passes through every local rank of the ring. The traffic through one device, for the same time on the network, therefore grows with
-/// them: `min(1, slowdown x local ranks)`.
+/// Share of a hidden reduction by which it slows the overlapped compute when all of a replica's ranks reduce
+/// at once. A NIC's traffic passes through every local rank of the ring. The traffic through one device, for
+/// the same time on the network, therefore grows with them: `min(1, slowdown x local ranks)`.
 ///
-/// nanotron on 128 and 256 H100, a step with whole replicas against the same with ZeRO-1: 8 local ranks hide none of the last pass's
-/// reduction, 4 a third, 2 two thirds, 1 nearly all.
+/// nanotron on 128 and 256 H100, a step with whole replicas against the same with ZeRO-1: 8 local ranks hide
+/// none of the last pass's reduction, 4 a third, 2 two thirds, 1 nearly all.
 fn crowded(costing: &Costing<'_>, slowdown: f64) -> f64 {
     let data = &costing.layout.data;
     (slowdown * data.per_domain.clamp(1, data.ranks.max(1)) as f64).min(1.0)
 }
 
-/// Memory traffic of an optimizer's states relative to Adam with fp32 master weights and moments, the reference of the generations'
-/// constants. Every state is read and written, the gradient read and the parameter written (30 bytes a parameter for Adam).
+/// Memory traffic of an optimizer's states relative to Adam with fp32 master weights and moments, the
+/// reference of the generations' constants. Every state is read and written, the gradient read and the
+/// parameter written (30 bytes a parameter for Adam).
 fn state_share(plan: &Plan) -> f64 {
     let master = plan.precision.master.map_or(0.0, DataType::bytes);
     (2.0 * (master + moment_bytes(plan)) + 6.0) / 30.0
@@ -293,12 +302,14 @@ fn moment_bytes(plan: &Plan) -> f64 {
     moments * plan.precision.moments.bytes()
 }
 
-/// Rate at which all ranks of a node together copy between devices and pageable host memory, in bytes per second: each page passes a pinned
-/// buffer and is mapped again. 11 to 14 GB/s follow from reinforcement-learning steps of 0.6B to 30B parameters with and without the
-/// copies. Nodes have one H100, or eight H100, H200 and B200. Pinned copies, limited by the host link, are several times as fast.
+/// Rate at which all ranks of a node together copy between devices and pageable host memory, in bytes per
+/// second: each page passes a pinned buffer and is mapped again. 11 to 14 GB/s follow from
+/// reinforcement-learning steps of 0.6B to 30B parameters with and without the copies. Nodes have one H100,
+/// or eight H100, H200 and B200. Pinned copies, limited by the host link, are several times as fast.
 const PAGEABLE: f64 = 12.5e9;
 
-/// Time to copy moments to pageable host memory between steps and back: `2 moments parameters / (PAGEABLE / ranks of the node)`.
+/// Time to copy moments to pageable host memory between steps and back: `2 moments parameters / (PAGEABLE /
+/// ranks of the node)`.
 fn park_time(costing: &Costing<'_>, parameters: f64) -> Seconds {
     if !costing.software.parks_moments {
         return Seconds::ZERO;
@@ -307,8 +318,8 @@ fn park_time(costing: &Costing<'_>, parameters: f64) -> Seconds {
     Seconds::new(2.0 * moment_bytes(costing.plan) * parameters * ranks / PAGEABLE)
 }
 
-/// Newton-Schulz iterations of Muon (Jordan 2024): five, each about `4 d` multiply-adds per element of a matrix whose smaller side is `d`.
-/// Every rank of the shard group works on its share of whole matrices.
+/// Newton-Schulz iterations of Muon (Jordan 2024): five, each about `4 d` multiply-adds per element of a
+/// matrix whose smaller side is `d`. Every rank of the shard group works on its share of whole matrices.
 fn orthogonalization(costing: &Costing<'_>, parameters: f64) -> Seconds {
     if costing.plan.optimizer != Optimizer::Muon {
         return Seconds::ZERO;
@@ -320,8 +331,9 @@ fn orthogonalization(costing: &Costing<'_>, parameters: f64) -> Seconds {
     product.time * (flop / product.flop.get().max(1.0)) / costing.wide_matmul_rate
 }
 
-/// The optimizer step: bound by memory traffic over the states of trained parameters that the rank keeps. If offloaded, it runs on the
-/// host: gradients and parameters cross the host link, and the passes take `bytes / (host memory bandwidth of the rank x host_update_rate)`.
+/// The optimizer step: bound by memory traffic over the states of trained parameters that the rank keeps. If
+/// offloaded, it runs on the host: gradients and parameters cross the host link, and the passes take `bytes /
+/// (host memory bandwidth of the rank x host_update_rate)`.
 fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
     let plan = costing.plan;
     let shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.shard_group() as f64 };
@@ -345,249 +357,4 @@ fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::costing::Machine;
-    use crate::evaluate::evaluate;
-    use crate::work::Family;
-    use railwright_spec::cluster;
-    use railwright_spec::model::by_name;
-    use railwright_spec::plan::PlanSpec;
-
-    /// The evaluated step of an 8B model on 64 H100 without pipeline, with changes, in seconds.
-    fn step(change: impl Fn(&mut Plan)) -> f64 {
-        let model = by_name("llama-3-8b").expect("in the catalogue");
-        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
-        let mut plan = Plan::default_for(&model, &cluster).expect("possible");
-        plan.data_parallel = 64;
-        plan.tensor_parallel = 1;
-        plan.pipeline_parallel = 1;
-        plan.sequence_parallel = false;
-        plan.micro_batch = 1;
-        plan.global_batch = 256;
-        plan.sequence_length = 8192;
-        change(&mut plan);
-        let machine = Machine::new(&cluster);
-        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
-        evaluate(&costing).expect("possible").time.total.get()
-    }
-
-    /// FSDP2 copies gathered parameters out of a buffer in both passes, and gradients into one: a read and a write of each.
-    #[test]
-    fn gathered_parameters_are_copied_once_in_each_pass() {
-        let model = by_name("llama-3-8b").expect("in the catalogue");
-        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
-        for (software, copies) in [("torchtitan-2024-eager", 1.0), ("fsdp1-2023", 0.0)] {
-            let spec = PlanSpec {
-                software: Some(software.to_owned()),
-                tensor_parallel: Some(1),
-                pipeline_parallel: Some(1),
-                ..PlanSpec::default()
-            };
-            let plan = spec.resolve(&model, &cluster).expect("resolves");
-            assert_eq!(
-                (plan.sharding.zero_stage, plan.sharding.reshard_after_forward),
-                (3, true),
-                "{software}"
-            );
-            let machine = Machine::new(&cluster);
-            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
-            let local = layer_parameters(model.layer(0), &plan);
-            let mut cost = LayerCost::default();
-            gather(&costing, local, &mut cost);
-            let copy = |bytes: f64| machine.device.memory_bound(Bytes::new(2.0 * bytes)).time * copies;
-            let bytes = local.trained() * plan.precision.parameters.bytes();
-            let reduced = local.trained() * plan.precision.gradient_reduce.bytes();
-            let shard = Dimension::Shard as usize;
-            let of = |purpose: Purpose| -> Seconds {
-                let all = update::inside_passes(&costing, local).filter(|one| one.purpose == purpose);
-                all.map(|one| one.time(&costing)).sum()
-            };
-            let gathers = of(Purpose::Parameters);
-            let forward = gathers + copy(bytes);
-            let backward = forward + of(Purpose::Gradients) + copy(reduced);
-            for (made, expected) in [(&cost.forward, forward), (&cost.backward_input, backward)] {
-                let ratio = made.communication[shard] / expected;
-                assert!((ratio - 1.0).abs() < 1e-9, "{software}: {ratio}");
-            }
-        }
-    }
-
-    #[test]
-    fn sharded_gradients_are_reduced_by_every_micro_batch() {
-        let once = step(|p| p.sharding.zero_stage = 1);
-        let each = step(|p| p.sharding.zero_stage = 2);
-        assert!(each > once * 1.0005, "{each} {once}");
-    }
-
-    /// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens a step, 6.1 to 6.6 s depending on the
-    /// attention convention, with sharded gradients over 16 interleaved stages. A reduction for every micro-batch takes 8 s.
-    #[test]
-    fn sharded_gradients_of_interleaved_stages_are_reduced_once_a_round() {
-        let model = by_name("llama-3.1-405b").expect("in the catalogue");
-        let cluster = cluster::by_name("dgx-h100", 16_384).expect("a preset");
-        let mut plan = Plan::default_for(&model, &cluster).expect("possible");
-        (plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel) = (8, 16, 128);
-        (plan.virtual_stages, plan.micro_batch, plan.global_batch, plan.sequence_length) = (8, 1, 2048, 8192);
-        plan.layers_per_stage = Some([vec![0], vec![1; 126], vec![0]].concat());
-        (plan.sequence_parallel, plan.sharding.zero_stage) = (true, 2);
-        plan.software = "megatron-core-2024".to_owned();
-        let machine = Machine::new(&cluster);
-        let time = |plan: &Plan| {
-            let costing = Costing::new(&model, &cluster, plan, &machine).expect("known software");
-            evaluate(&costing).expect("possible").time.total.get()
-        };
-        let sharded = time(&plan);
-        plan.sharding.zero_stage = 1;
-        let whole = time(&plan);
-        assert!((5.6..7.1).contains(&sharded), "{sharded}");
-        assert!((whole / sharded - 1.0).abs() < 0.05, "{whole} {sharded}");
-    }
-
-    #[test]
-    fn offload_costs_what_the_host_link_does_not_hide() {
-        let none = step(|_| {});
-        let activations = step(|p| p.offload.activations = 1.0);
-        let parameters = step(|p| p.offload.parameters = 1.0);
-        let optimizer = step(|p| p.offload.optimizer = 1.0);
-        // 8k tokens keep some 30 GB in 32 layers: 0.5 s per direction at 63 GB/s, compared with 0.25 s of
-        // forward pass.
-        assert!(activations > none * 1.2, "{activations} {none}");
-        assert!(parameters > none && optimizer > none, "{parameters} {optimizer} {none}");
-        // 8.03e9 parameters on 64 ranks. DeepSpeed's CPU optimizer takes 0.7 to 20 ns per parameter of a rank (software.toml).
-        let deepspeed = |share: f64| {
-            step(|p| {
-                p.offload.optimizer = share;
-                "deepspeed-2024".clone_into(&mut p.software);
-            })
-        };
-        let each = (deepspeed(1.0) - deepspeed(0.0)) / (8.03e9 / 64.0) * 1e9;
-        assert!((1.5..7.0).contains(&each), "{each} ns");
-    }
-
-    /// Layers beyond the number that a policy covers are those of a plan without recompute, with their own gathers and offload.
-    #[test]
-    fn recompute_of_a_layer_costs_at_most_that_layer() {
-        for (stage, offload) in [(1, 1.0), (3, 0.0), (3, 1.0)] {
-            let with = |recompute: Recompute| {
-                step(|p| {
-                    // The corner between device and host is not linear in the layers.
-                    "megatron-core-2025+cuda-graphs".clone_into(&mut p.software);
-                    p.recompute = recompute.clone();
-                    p.offload.activations = offload;
-                    p.sharding.zero_stage = stage;
-                })
-            };
-            let (none, all) = (with(Recompute::None), with(Recompute::Full { layers: None }));
-            let one = with(Recompute::Full { layers: Some(1) });
-            let share = (one - none) / (all - none);
-            assert!((share - 1.0 / 32.0).abs() < 1e-6, "ZeRO-{stage}, offload {offload}: {none} {one} {all}");
-        }
-    }
-
-    /// Copies to the host and gathers use different links at the same time, so neither waits for the other.
-    #[test]
-    fn faster_compute_is_never_slower_with_two_transfers() {
-        let model = by_name("llama-3-8b").expect("in the catalogue");
-        let mut before = f64::INFINITY;
-        for factor in [1.0, 2.0, 4.0, 8.0] {
-            let mut cluster = cluster::by_name("dgx-a100", 64).expect("a preset");
-            let mut plan = Plan::default_for(&model, &cluster).expect("possible");
-            (plan.data_parallel, plan.tensor_parallel, plan.pipeline_parallel) = (64, 1, 1);
-            (plan.sequence_parallel, plan.sharding.zero_stage) = (false, 3);
-            (plan.sequence_length, plan.global_batch, plan.offload.activations) = (2048, 64, 1.0);
-            for rate in cluster.accelerator.peak.values_mut() {
-                *rate = *rate * factor;
-            }
-            let machine = Machine::new(&cluster);
-            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
-            let time = evaluate(&costing).expect("possible").time.total.get();
-            assert!(time <= before, "{factor}: {time} after {before}");
-            before = time;
-        }
-    }
-
-    /// Qwen3 30B with all parameters on 8 H200 (a published benchmark of a reinforcement-learning trainer): 44.1 s from the throughput, 7.4
-    /// s by the step's own timer, which excludes the copies of moments. The same for 4B: 9.6 s and 4.4 s.
-    #[test]
-    fn moments_that_wait_in_host_memory_take_the_published_time() {
-        let cluster = cluster::by_name("dgx-h200", 8).expect("a preset");
-        let machine = Machine::new(&cluster);
-        for (name, published) in [("qwen3-30b-a3b", 44.1 - 7.4), ("qwen3-4b", 9.55 - 4.42)] {
-            let model = by_name(name).expect("in the catalogue");
-            let mut plan = Plan::default_for(&model, &cluster).expect("possible");
-            (plan.data_parallel, plan.tensor_parallel, plan.pipeline_parallel) = (8, 1, 1);
-            (plan.expert_parallel, plan.sequence_parallel, plan.sharding.zero_stage) = (1, false, 3);
-            let time = |software: &str| {
-                let software = crate::software::by_id(software).expect("bundled");
-                let costing = Costing::with_software(&model, &cluster, &plan, &machine, software);
-                evaluate(&costing).expect("possible").time.optimizer.get()
-            };
-            let copies = time("torchtitan-2025+parked-moments") - time("torchtitan-2025");
-            assert!((copies / published - 1.0).abs() < 0.15, "{name}: {copies}");
-        }
-    }
-
-    /// 7B on 1,024 A100 with 8,192 sequences of 2,048 tokens (InternEvo's published runs): 7.21 s with optimizer states sharded over all
-    /// ranks, and 4.52 s sharded over the 8 of a node. In the former, 1,024 owners broadcast their tensors in sequence. The runs have a
-    /// larger vocabulary.
-    #[test]
-    fn broadcasts_of_a_thousand_owners_take_longer_than_those_of_a_node() {
-        let model = by_name("llama-2-7b").expect("in the catalogue");
-        let cluster = cluster::by_name("dgx-a100", 1024).expect("a preset");
-        let mut plan = Plan::default_for(&model, &cluster).expect("possible");
-        (plan.data_parallel, plan.tensor_parallel, plan.pipeline_parallel) = (1024, 1, 1);
-        (plan.micro_batch, plan.global_batch, plan.sequence_length) = (2, 8192, 2048);
-        plan.sequence_parallel = false;
-        plan.sharding.zero_stage = 1;
-        let machine = Machine::new(&cluster);
-        let mut time = |group: Option<u64>, software: &str| {
-            plan.sharding.group = group;
-            let software = crate::software::by_id(software).expect("bundled");
-            let costing = Costing::with_software(&model, &cluster, &plan, &machine, software);
-            evaluate(&costing).expect("possible").time.total.get()
-        };
-        let owners = "flash-attention-2023+owner-broadcast";
-        let (all, node) = (time(None, owners), time(Some(8), owners));
-        assert!((4.52 * 0.75..4.52 * 1.25).contains(&node), "{node}");
-        let more = (7.21 - 4.52) / (all - node);
-        assert!((0.75..1.25).contains(&more), "{all} {node}");
-        // One gather of all shards has no such latency.
-        assert!(time(None, "flash-attention-2023") < node * 1.2);
-    }
-
-    #[test]
-    fn smaller_buckets_take_longer_over_many_ranks() {
-        let model = by_name("llama-3-8b").expect("in the catalogue");
-        let cluster = cluster::by_name("dgx-h100", 512).expect("a preset");
-        let plan = Plan::default_for(&model, &cluster).expect("possible");
-        let machine = Machine::new(&cluster);
-        let mut software = crate::software::by_id("megatron-core-2025").expect("bundled").clone();
-        let mut time = |elements: f64| {
-            software.gradient_bucket_elements = elements;
-            software.gradient_bucket_elements_per_rank = 0.0;
-            let costing = Costing::with_software(&model, &cluster, &plan, &machine, &software);
-            let local = LocalParameters { dense: 1e9, ..LocalParameters::default() };
-            stage_update(&costing, local, &StagePasses::default(), 1).gradient_reduce
-        };
-        assert!(time(1e6) > time(1e8) * 1.5);
-    }
-
-    /// A ring whose transfers attention covers in part, and gathers that all compute covers in part: less attention must not make the layer
-    /// longer. With one cover for both it became longer by half of the difference.
-    #[test]
-    fn attention_covers_the_ring_or_the_gathers() {
-        let total = |attention: f64| {
-            let mut work = Work::default();
-            work.compute[Family::AttentionCore as usize] = Seconds::new(attention);
-            work.compute[Family::Mlp as usize] = Seconds::new(1.0);
-            // Half of attention covers a ring of 2 seconds.
-            work.add_communication(Dimension::Context, Seconds::new(2.0), (2.0 - 0.5 * attention) / 2.0);
-            let cover = uncovering(&work);
-            hide(0.13, Dimension::Shard, &mut work, cover, Seconds::new(4.0));
-            work.time().get()
-        };
-        assert!(total(1.0) < total(2.0), "{} and {}", total(1.0), total(2.0));
-        assert!((total(1.0) - (2.0 + 1.5 + 4.0 - 0.87 * 1.5)).abs() < 1e-12);
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! Cost of each virtual stage of the pipeline: its layers, and the embedding or the head if they are on it.
 //!
-//! Responsible for: placing layers on virtual stages and summing their costs, including both ends of the vocabulary. Excludes the order of
-//! stages (see [`crate::schedule`]).
+//! Responsible for: placing layers on virtual stages and summing their costs, including both ends of the
+//! vocabulary. Excludes the order of stages (see [`crate::schedule`]).
 
 mod contents;
 
@@ -150,7 +150,8 @@ fn chunks_of_kind(costing: &Costing<'_>) -> Vec<Chunk> {
     let last = split.len() - 1;
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
-    // The layers of the last chunk, if it contains nothing else: inner chunks are mostly equal, which speeds up a search.
+    // The layers of the last chunk, if it contains nothing else: inner chunks are mostly equal, which speeds
+    // up a search.
     let mut inner: Option<std::ops::Range<usize>> = None;
     for (index, &layers) in split.iter().enumerate() {
         let mut cost = LayerCost::default();
@@ -205,8 +206,9 @@ fn chunks_of_kind(costing: &Costing<'_>) -> Vec<Chunk> {
     chunks
 }
 
-/// Every kind of layer under the plan's recompute and offload, and of those beyond the number that the policy covers, from their cost without
-/// recompute. Layers beyond recompute nothing, keep more memory to offload and have less compute to hide it.
+/// Every kind of layer under the plan's recompute and offload, and of those beyond the number that the policy
+/// covers, from their cost without recompute. Layers beyond recompute nothing, keep more memory to offload
+/// and have less compute to hide it.
 pub(crate) fn under_policy(costing: &Costing<'_>, kept: &[LayerCost]) -> (Vec<LayerCost>, Vec<LayerCost>) {
     let plan = costing.plan;
     let all = |recompute: &Recompute| -> Vec<LayerCost> {
@@ -218,8 +220,8 @@ pub(crate) fn under_policy(costing: &Costing<'_>, kept: &[LayerCost]) -> (Vec<La
     (if plan.recompute == Recompute::None { beyond.clone() } else { all(&plan.recompute) }, beyond)
 }
 
-/// A layer's cost under a treatment, from its cost without recompute: including the gathers of its sharded parameters and its transfers to
-/// the host and back.
+/// A layer's cost under a treatment, from its cost without recompute: including the gathers of its sharded
+/// parameters and its transfers to the host and back.
 pub(crate) fn treated_as(
     costing: &Costing<'_>,
     kept: &LayerCost,
@@ -273,9 +275,9 @@ pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
     local_parameters(model.head.iter().chain(&model.final_norm).chain(shared), costing.plan)
 }
 
-/// Device and host of a forward pass or its recompute, before and within its loops over local experts. A loop needs the counts of the experts'
-/// tokens, which the device has only when it has finished what precedes. Then the queue of launches is empty, so the host is not ahead.
-/// Backward needs no counts.
+/// Device and host of a forward pass or its recompute, before and within its loops over local experts. A loop
+/// needs the counts of the experts' tokens, which the device has only when it has finished what precedes.
+/// Then the queue of launches is empty, so the host is not ahead. Backward needs no counts.
 pub(crate) fn segments(work: &Work, host: Seconds) -> [[Seconds; 2]; 2] {
     if work.looped <= Seconds::ZERO {
         return [[work.time(), host], [Seconds::ZERO; 2]];
@@ -327,7 +329,8 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
 /// overlaps with the compute of the other, as far as that suffices, and slows it by the generation's share.
 /// Half of the saving of a pair. Host launches are unchanged, so a host-bound pass saves less.
 ///
-/// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are fully hidden if compute is at least as long.
+/// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are fully hidden if compute is at least
+/// as long.
 fn fused_saving(
     costing: &Costing<'_>,
     cost: &LayerCost,

@@ -1,13 +1,14 @@
-//! One step as a timeline: every pass of every stage and micro-batch, its communication streams, and the part after the pipeline.
+//! One step as a timeline: every pass of every stage and micro-batch, its communication streams, and the part
+//! after the pipeline.
 //!
 //! Responsible for: the parts of the fast path's sum, from the same chunk costs, so that both agree. Its
 //! length is the fast path's step time to a picosecond's rounding; with zero-bubble schedules, whose steps
 //! run into each other, it is longer by the difference of the pipeline duration and the interval of steps.
 //! Does not price.
 //!
-//! One rank represents each pipeline stage of one replica: the others are identical. Exposed communication is on its dimension's stream
-//! with a gap in the compute stream; hidden communication is on the dimension's second stream. The host's share of a pass is on the host's
-//! stream.
+//! One rank represents each pipeline stage of one replica: the others are identical. Exposed communication is
+//! on its dimension's stream with a gap in the compute stream; hidden communication is on the dimension's
+//! second stream. The host's share of a pass is on the host's stream.
 
 mod detail;
 mod groups;

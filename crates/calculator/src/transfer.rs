@@ -1,8 +1,8 @@
 //! Transfer between pipeline stages for one micro-batch: a message, and the receivers' gather of it.
 //!
-//! Responsible for: bytes, process groups and times of both, once for all chunks and both directions. The pipeline waits for
-//! [`Transfer::time`]; estimates, timelines, traffic and simulations show its parts. Excludes the senders (see [`crate::schedule`]) and
-//! overlap with compute.
+//! Responsible for: bytes, process groups and times of both, once for all chunks and both directions. The
+//! pipeline waits for [`Transfer::time`]; estimates, timelines, traffic and simulations show its parts.
+//! Excludes the senders (see [`crate::schedule`]) and overlap with compute.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
@@ -12,8 +12,9 @@ use railwright_spec::quantity::{Bytes, Seconds};
 /// One transfer between neighbouring stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// Bytes that a rank sends: `tokens x hidden size x bytes of an activation / tensor ranks`. With sequence parallelism that is its
-    /// shard; without it Megatron's scatter-gather has the same size (Narayanan et al. 2021, section 4.1).
+    /// Bytes that a rank sends: `tokens x hidden size x bytes of an activation / tensor ranks`. With
+    /// sequence parallelism that is its shard; without it Megatron's scatter-gather has the same size
+    /// (Narayanan et al. 2021, section 4.1).
     pub message: Bytes,
     /// Cost of a message, at the burst rate.
     pub message_cost: CollectiveCost,

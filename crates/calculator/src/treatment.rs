@@ -20,7 +20,8 @@ pub struct Treatment {
 pub(crate) struct Coverage {
     /// The distinct treatments.
     pub treatments: Vec<Treatment>,
-    /// By virtual stage in pipeline order: indices of treatments in the order of its layers, each with its number of consecutive layers.
+    /// By virtual stage in pipeline order: indices of treatments in the order of its layers, each with its
+    /// number of consecutive layers.
     pub chunks: Vec<Vec<(usize, u64)>>,
     /// The treatment of multi-token prediction, which is part of the last virtual stage.
     pub beside: usize,
@@ -154,7 +155,8 @@ mod tests {
         let modules = [RecomputeModule::Norm, RecomputeModule::CoreAttention].into();
         let policies = [
             Recompute::Full { layers: None },
-            // Of the layers beyond, the one of multi-token prediction follows a common policy, but the rest of a stage's entry.
+            // Of the layers beyond, the one of multi-token prediction follows a common policy, but the rest
+            // of a stage's entry.
             Recompute::Full { layers: Some(2) },
             Recompute::Selective { modules, layers: None },
             Recompute::None,

@@ -1,8 +1,9 @@
 //! Communication of a pipeline stage for its weights: reduced gradients, gathered parameters.
 //!
-//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense weights and routed experts
-//! separately, and the price of each. [`crate::sharding`] sums their times; the table of an estimate, the spans of a timeline and the
-//! traffic between ranks show them. Excludes overlap: see [`crate::sharding`], for all reductions and all gathers of a stage together.
+//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense
+//! weights and routed experts separately, and the price of each. [`crate::sharding`] sums their times; the
+//! table of an estimate, the spans of a timeline and the traffic between ranks show them. Excludes overlap:
+//! see [`crate::sharding`], for all reductions and all gathers of a stage together.
 
 mod between;
 mod priced;
@@ -96,14 +97,15 @@ impl UpdateCollective {
         format!("{experts}{}", self.purpose.name())
     }
 
-    /// Cost of one of its buckets, at the burst rate: the ring's latency dominates small buckets over many ranks.
+    /// Cost of one of its buckets, at the burst rate: the ring's latency dominates small buckets over many
+    /// ranks.
     pub fn bucket_cost(&self, costing: &Costing<'_>) -> CollectiveCost {
         let bytes = Bytes::new(self.bytes.get() / self.buckets);
         costing.machine.fabric.time(self.operation, bytes, &self.group, 1.0)
     }
 
-    /// Time of one collective, in seconds, at the sustained rate: `buckets x time(bytes / buckets) / rate`, with [`crate::collectives`]'
-    /// time of a bucket and the generation's `collective_rate`.
+    /// Time of one collective, in seconds, at the sustained rate: `buckets x time(bytes / buckets) / rate`,
+    /// with [`crate::collectives`]' time of a bucket and the generation's `collective_rate`.
     pub fn time(&self, costing: &Costing<'_>) -> Seconds {
         self.bucket_cost(costing).time * self.buckets / costing.software.collective_rate
     }
@@ -142,12 +144,14 @@ fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
     ]
 }
 
-/// The collectives around the optimizer step of a stage with `local` parameters. None under full sharding: see [`inside_passes`].
+/// The collectives around the optimizer step of a stage with `local` parameters. None under full sharding:
+/// see [`inside_passes`].
 ///
-/// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded optimizer states (ZeRO-1 and 2;
-/// Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and all-gather the same number of parameters, among the ranks that
-/// share one copy. Copies of a shard (hybrid sharding) all-reduce the shard of a rank: `bytes / ranks of a shard group`. `parameters` are
-/// the trained ones: with LoRA the adapters.
+/// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded
+/// optimizer states (ZeRO-1 and 2; Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and
+/// all-gather the same number of parameters, among the ranks that share one copy. Copies of a shard (hybrid
+/// sharding) all-reduce the shard of a rank: `bytes / ranks of a shard group`. `parameters` are the trained
+/// ones: with LoRA the adapters.
 pub fn around_optimizer(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -194,10 +198,12 @@ pub fn around_optimizer(
         .flatten()
 }
 
-/// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each once. None otherwise.
+/// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each
+/// once. None otherwise.
 ///
-/// Parameters are gathered before use, gradients scattered after it (Rajbhandari et al. 2020, section 7.2.2; Zhao et al. 2023, section
-/// 3.2), with the bytes of [`around_optimizer`]. `count` is 1: the number of gathers depends on the passes.
+/// Parameters are gathered before use, gradients scattered after it (Rajbhandari et al. 2020, section 7.2.2;
+/// Zhao et al. 2023, section 3.2), with the bytes of [`around_optimizer`]. `count` is 1: the number of
+/// gathers depends on the passes.
 pub fn inside_passes(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -255,14 +261,16 @@ fn bucket_elements(costing: &Costing<'_>) -> f64 {
     software.gradient_bucket_elements.max(grown)
 }
 
-/// Returns true if replicas reduce in hooks of the backward pass, and true if these run in each pass of a pipeline.
+/// Returns true if replicas reduce in hooks of the backward pass, and true if these run in each pass of a
+/// pipeline.
 pub(crate) fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
     let hooks = costing.software.replicas_reduce_in_hooks && costing.plan.sharding.zero_stage == 0;
     (hooks, hooks && costing.plan.pipeline_parallel > 1)
 }
 
-/// Number of gradient reductions per parameter and step: as determined by sharding ([`railwright_spec::plan::Plan::gradient_reductions`]),
-/// or one per micro-batch if hooks of replicas run in each pass of a pipeline.
+/// Number of gradient reductions per parameter and step: as determined by sharding
+/// ([`railwright_spec::plan::Plan::gradient_reductions`]), or one per micro-batch if hooks of replicas run in
+/// each pass of a pipeline.
 pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     let (_, each_pass) = reduces_in_hooks(costing);
     if each_pass { micro_batches as f64 } else { costing.plan.gradient_reductions(micro_batches) as f64 }

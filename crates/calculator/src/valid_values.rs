@@ -1,7 +1,8 @@
 //! Values of each setting that are valid with the rest of a run: the range of a slider.
 //!
-//! Responsible for: candidates of each setting, each tested by the rules that reject plans ([`crate::defaults::is_possible`]). Has no
-//! separate rule, so offered values are always valid. Does not check the fit in memory.
+//! Responsible for: candidates of each setting, each tested by the rules that reject plans
+//! ([`crate::defaults::is_possible`]). Has no separate rule, so offered values are always valid. Does not
+//! check the fit in memory.
 
 use crate::defaults;
 use railwright_spec::cluster::Cluster;
@@ -39,8 +40,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("plan.precision.preset", &["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8", "tf32", "fp32"]),
 ];
 
-/// Valid values of each setting with all other settings unchanged. Open settings are derived; data parallelism always is. An invalid run
-/// has values, too: those that make it valid.
+/// Valid values of each setting with all other settings unchanged. Open settings are derived; data
+/// parallelism always is. An invalid run has values, too: those that make it valid.
 pub fn valid_values(spec: &RunSpec, model: &Model, cluster: &Cluster) -> Vec<Valid> {
     let mut base = spec.clone();
     base.plan.data_parallel = None;
@@ -111,7 +112,8 @@ impl Asked<'_> {
         ]
     }
 
-    /// Candidates for devices: whole nodes and parts of one, doubled, and neighbours of the current number in replicas.
+    /// Candidates for devices: whole nodes and parts of one, doubled, and neighbours of the current number in
+    /// replicas.
     fn devices(&self) -> BTreeSet<u64> {
         let now = self.cluster.devices;
         let node = self.cluster.devices_per_node.max(1);

@@ -1,7 +1,7 @@
 //! Comparison of predictions with measured runs, for any table of a user.
 //!
-//! Responsible for: predicting every row of a table, comparison, and sums of errors by source and overall. Contains no names of rows or
-//! sources.
+//! Responsible for: predicting every row of a table, comparison, and sums of errors by source and overall.
+//! Contains no names of rows or sources.
 
 pub mod regret;
 pub mod report;

@@ -1,8 +1,9 @@
 //! Published numbers as anchors of the calculator, with tolerances.
 //!
-//! `tests/data/anchors.csv`: Narayanan et al. SC'21 table 1 (step time from the published TFLOP/s and its formula; micro-batches and
-//! interleaving from the paper's run scripts) and Korthikanti et al. 2022 table 5 (iteration times). Llama 3: arXiv 2407.21783, table 4 and
-//! section 3.3. DeepSeek-V3: arXiv 2412.19437, sections 3 and 4.2.
+//! `tests/data/anchors.csv`: Narayanan et al. SC'21 table 1 (step time from the published TFLOP/s and its
+//! formula; micro-batches and interleaving from the paper's run scripts) and Korthikanti et al. 2022 table 5
+//! (iteration times). Llama 3: arXiv 2407.21783, table 4 and section 3.3. DeepSeek-V3: arXiv 2412.19437,
+//! sections 3 and 4.2.
 
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
 use railwright_calculator::model_flop::Convention;
@@ -51,9 +52,9 @@ fn throughput_of_narayanan_2021() {
     check("sc21", 10, 0.12, 0.06);
 }
 
-/// Llama 3 405B at 8,192 tokens: TP 8, PP 16, no context parallelism, 2,048 sequences, ZeRO-2. One layer per chunk, and none in the first
-/// and the last chunk, which have the embedding and the head (section 3.3.2). Tensor communication is not reported as overlapped. Priced as
-/// the Megatron of its year.
+/// Llama 3 405B at 8,192 tokens: TP 8, PP 16, no context parallelism, 2,048 sequences, ZeRO-2. One layer per
+/// chunk, and none in the first and the last chunk, which have the embedding and the head (section 3.3.2).
+/// Tensor communication is not reported as overlapped. Priced as the Megatron of its year.
 fn llama_3(devices: u64) -> Estimate {
     let model = model::by_name("llama-3.1-405b").expect("in the catalogue");
     let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
@@ -76,8 +77,8 @@ fn llama_3(devices: u64) -> Estimate {
 
 #[test]
 fn llama_3_405b_reaches_38_to_43_percent() {
-    // 430 TFLOP/s and 43% on 8,192, 400 TFLOP/s and 41% on 16,384; the paper does not define its attention convention (4% apart). 38% is
-    // the same run at 131,072 tokens.
+    // 430 TFLOP/s and 43% on 8,192, 400 TFLOP/s and 41% on 16,384; the paper does not define its attention
+    // convention (4% apart). 38% is the same run at 131,072 tokens.
     for (devices, rate) in [(8192, 430.0), (16_384, 400.0)] {
         let estimate = llama_3(devices);
         let full = &estimate.efficiency.model_flop[0];
@@ -91,7 +92,8 @@ fn llama_3_405b_reaches_38_to_43_percent() {
 
 #[test]
 fn deepseek_v3_takes_its_device_hours() {
-    // 2,048 H800, PP 16 DualPipe, EP 64, ZeRO-1, fp8, 15,360 sequences of 4,096 tokens: 2.664M GPU-hours for 14.8T tokens.
+    // 2,048 H800, PP 16 DualPipe, EP 64, ZeRO-1, fp8, 15,360 sequences of 4,096 tokens: 2.664M GPU-hours for
+    // 14.8T tokens.
     let model = model::by_name("deepseek-v3").expect("in the catalogue");
     let cluster = cluster::by_name("h800", 2048).expect("a preset");
     let spec = PlanSpec {

@@ -1,8 +1,9 @@
 //! Diffusion transformers: published step times that no constant was fitted to, and the cost of a prompt.
 //!
-//! MLPerf Training 5.1, benchmark flux1 (mlcommons/training_results_v5.1, NVIDIA, NeMo 25.09, commit 4da2d1cd): `train_step_time` of the first
-//! block in `result_0.txt`. FLUX.1 schnell on 256 image and 256 prompt positions, MXFP8, full-iteration CUDA graphs. Micro-batch and tensor
-//! parallelism are in the names of the configurations; the sharding is not published, and FSDP is named in a comment of one of them.
+//! MLPerf Training 5.1, benchmark flux1 (mlcommons/training_results_v5.1, NVIDIA, NeMo 25.09, commit
+//! 4da2d1cd): `train_step_time` of the first block in `result_0.txt`. FLUX.1 schnell on 256 image and 256
+//! prompt positions, MXFP8, full-iteration CUDA graphs. Micro-batch and tensor parallelism are in the names
+//! of the configurations; the sharding is not published, and FSDP is named in a comment of one of them.
 
 use railwright_calculator::estimate::estimate_run;
 use railwright_spec::problem::Problem;
@@ -45,8 +46,8 @@ fn published_steps_of_flux() {
     assert!(ratios.iter().all(|ratio| (ratio - 1.0).abs() < 0.22), "{ratios:.3?}");
 }
 
-/// The prompt's keys and values are 512 positions at any length of the video, so twice the positions take twice the matrix time at most, and
-/// attention four times.
+/// The prompt's keys and values are 512 positions at any length of the video, so twice the positions take
+/// twice the matrix time at most, and attention four times.
 #[test]
 fn prompts_do_not_grow_with_the_video() {
     let plan = |positions: u64| {

@@ -1,5 +1,5 @@
-//! Published pairs of runs that differ in one thing: the micro-batch, the tensor-parallel size or the number of micro-batches of a step that
-//! waits for its host, and the mask of attention.
+//! Published pairs of runs that differ in one thing: the micro-batch, the tensor-parallel size or the number
+//! of micro-batches of a step that waits for its host, and the mask of attention.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -22,9 +22,10 @@ fn sharded(zero_stage: u8) -> Option<Sharding> {
     Some(Sharding { zero_stage, group: None, reshard_after_forward: zero_stage == 3 })
 }
 
-/// 256 sequences of 4,096 tokens through a model of 128 experts on four GB300 of expert parallelism 4, plain all-to-all: 53.1 s with
-/// micro-batches of 1 and 26.4 s with those of 2 in fp8. A step whose experts are launched one by one costs as much per micro-batch for any number of
-/// tokens, so half as many take half of the time. Before, the ratio was 1.4.
+/// 256 sequences of 4,096 tokens through a model of 128 experts on four GB300 of expert parallelism 4, plain
+/// all-to-all: 53.1 s with micro-batches of 1 and 26.4 s with those of 2 in fp8. A step whose experts are
+/// launched one by one costs as much per micro-batch for any number of tokens, so half as many take half of
+/// the time. Before, the ratio was 1.4.
 #[test]
 fn launches_of_local_experts_do_not_depend_on_tokens() {
     let of = |micro_batch, software: &str| {
@@ -48,8 +49,9 @@ fn launches_of_local_experts_do_not_depend_on_tokens() {
     assert!(of(1, "megatron-core-2026-06+cuda-graphs") < 0.5 * one);
 }
 
-/// A dense model of 36 layers on 16 H100, 64 sequences in micro-batches of 1: 2.60 s at TP 4 and 5.06 s at TP 8 (half as many replicas). A layer
-/// takes 4.5 and 4.4 ms: the device has half of the work, the host all of it. Before, the ratio was 1.40.
+/// A dense model of 36 layers on 16 H100, 64 sequences in micro-batches of 1: 2.60 s at TP 4 and 5.06 s at TP
+/// 8 (half as many replicas). A layer takes 4.5 and 4.4 ms: the device has half of the work, the host all of
+/// it. Before, the ratio was 1.40.
 #[test]
 fn tensor_parallelism_does_not_divide_the_time_of_modules_on_the_host() {
     let of = |tensor: u64| {
@@ -72,8 +74,9 @@ fn tensor_parallelism_does_not_divide_the_time_of_modules_on_the_host() {
     assert!((four / 2.60 - 1.0).abs() < 0.25 && (eight / 5.06 - 1.0).abs() < 0.25, "{four} s and {eight} s");
 }
 
-/// Low-rank adapters on a 7B model: 3,247 tokens/s without a mask and 2,483 with one at 4,096 tokens, 3,083 and 1,918 at 8,192
-/// (huggingface/transformers issue 30461, where version 4.40 began to pass one). A mask costs time that grows with the square of the sequence.
+/// Low-rank adapters on a 7B model: 3,247 tokens/s without a mask and 2,483 with one at 4,096 tokens, 3,083
+/// and 1,918 at 8,192 (huggingface/transformers issue 30461, where version 4.40 began to pass one). A mask
+/// costs time that grows with the square of the sequence.
 #[test]
 fn a_mask_of_all_pairs_costs_the_square_of_the_sequence() {
     let of = |sequence: u64, software: &str| {
@@ -95,8 +98,9 @@ fn a_mask_of_all_pairs_costs_the_square_of_the_sequence() {
     }
 }
 
-/// Full sharding with full recompute, and a step that waits for its host: a faster device must not make it slower. Before, the transfers that a
-/// shorter recompute pass no longer covered were added to the backward pass, and the step was 1.8% longer.
+/// Full sharding with full recompute, and a step that waits for its host: a faster device must not make it
+/// slower. Before, the transfers that a shorter recompute pass no longer covered were added to the backward
+/// pass, and the step was 1.8% longer.
 #[test]
 fn a_recompute_pass_that_waits_for_its_host_covers_transfers() {
     let model = model::by_name("llama-2-7b").expect("in the catalogue");

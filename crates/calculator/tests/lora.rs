@@ -1,5 +1,5 @@
-//! Properties of adapters under any model: more of them never need less time or memory, and adapters never need more memory than training
-//! all weights.
+//! Properties of adapters under any model: more of them never need less time or memory, and adapters never
+//! need more memory than training all weights.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -9,8 +9,8 @@ use railwright_spec::plan::{
 };
 use railwright_spec::{cluster, model};
 
-/// Selective recompute launches kernels in proportion to its share of the forward pass's time, which falls with the size of adapters. If
-/// the host is the bottleneck, the effect is at most a few thousandths.
+/// Selective recompute launches kernels in proportion to its share of the forward pass's time, which falls
+/// with the size of adapters. If the host is the bottleneck, the effect is at most a few thousandths.
 const SHARE: f64 = 0.998;
 
 /// Step time in seconds and peak in bytes.
@@ -103,7 +103,8 @@ fn adapters_on_attention_need_less_memory_than_training_everything() {
         (plan.optimizer, plan.lora) = (Optimizer::Adam, None);
         let full = need(&model, &cluster, &plan);
         assert!(memory < full.1, "{}: {memory} {full:?}", model.name);
-        // Adapters add kernels, whose launches count where the host limits the step: much for small models, a hundredth for others.
+        // Adapters add kernels, whose launches count where the host limits the step: much for small models, a
+        // hundredth for others.
         assert!(time < 1.01 * full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
     }
 }
@@ -122,8 +123,8 @@ fn weights_in_four_bits_need_less_memory_and_more_time() {
     }
 }
 
-/// "Finetune a 65B parameter model on a single 48GB GPU" (Dettmers 2023, abstract), at the paper's batch of one sequence of 512 tokens with
-/// recompute. In 16 bits, its weights alone need 130 GB.
+/// "Finetune a 65B parameter model on a single 48GB GPU" (Dettmers 2023, abstract), at the paper's batch of
+/// one sequence of 512 tokens with recompute. In 16 bits, its weights alone need 130 GB.
 #[test]
 fn qlora_of_65b_fits_48_gb() {
     let model = model::by_name("llama-1-65b").expect("known");

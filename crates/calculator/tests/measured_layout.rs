@@ -75,7 +75,8 @@ fn a_measurement_far_from_the_model_is_named() {
     }
 }
 
-/// Sets of rows that agree in every published setting, and the deviation of nine of ten rows from the geometric mean of their set.
+/// Sets of rows that agree in every published setting, and the deviation of nine of ten rows from the
+/// geometric mean of their set.
 #[test]
 fn the_scatter_of_repeated_runs_is_that_of_the_table() {
     const SETTINGS: [&str; 24] = [

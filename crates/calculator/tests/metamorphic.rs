@@ -1,7 +1,8 @@
-//! Relations between estimates of related runs: better hardware, more memory, more work, another order of the same.
+//! Relations between estimates of related runs: better hardware, more memory, more work, another order of the
+//! same.
 //!
-//! Responsible for: relations that hold for any valid plan, over random plans of all models and machines of the catalogue. Excludes the
-//! values themselves; validation compares these with measured runs.
+//! Responsible for: relations that hold for any valid plan, over random plans of all models and machines of
+//! the catalogue. Excludes the values themselves; validation compares these with measured runs.
 
 use proptest::prelude::*;
 use railwright_calculator::costing::{Costing, Machine};
@@ -19,8 +20,9 @@ use railwright_spec::software;
 /// Maximum relative difference of sums in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// Maximum relative increase of a step that should not be longer. Generations that reduce in hooks (`nanotron-2024`) are excluded: with
-/// selective recompute their steps have counterexamples of up to 1%, whose cause is open.
+/// Maximum relative increase of a step that should not be longer. Generations that reduce in hooks
+/// (`nanotron-2024`) are excluded: with selective recompute their steps have counterexamples of up to 1%,
+/// whose cause is open.
 const TOLERANCE: f64 = 0.005;
 
 /// A valid run with its settings.
@@ -128,10 +130,11 @@ fn runs() -> impl Strategy<Value = Run> {
         .prop_filter_map("a valid plan", |(model, preset, choices)| run_of(model, preset, &choices))
 }
 
-/// Runs whose step time is monotonic. Two kinds of schedule are approximations that are not, by up to 6.5% in the observed cases.
-/// Zero-bubble schedules repeat at the longest time of a stage from its first pass to its last. A faster first stage starts the others
-/// earlier, by more than it may end them earlier. Passes of `DualPipe` run for half of the micro-batches and hide communication of the
-/// other direction, but count in full as cover of their own.
+/// Runs whose step time is monotonic. Two kinds of schedule are approximations that are not, by up to 6.5% in
+/// the observed cases. Zero-bubble schedules repeat at the longest time of a stage from its first pass to its
+/// last. A faster first stage starts the others earlier, by more than it may end them earlier. Passes of
+/// `DualPipe` run for half of the micro-batches and hide communication of the other direction, but count in
+/// full as cover of their own.
 fn monotonic_runs() -> impl Strategy<Value = Run> {
     runs().prop_filter("an approximated schedule", |run| {
         let schedule = run.plan.schedule;

@@ -1,5 +1,5 @@
-//! Commands and validation agree: each measured run, written as a run file, read through the library's entry points and estimated, has the
-//! time of the validation.
+//! Commands and validation agree: each measured run, written as a run file, read through the library's entry
+//! points and estimated, has the time of the validation.
 
 use railwright_calculator::costing::Machine;
 use railwright_calculator::defaults::resolve_plan;
@@ -74,7 +74,8 @@ fn a_chosen_layout_written_out_is_the_same_run() {
                 context_parallel: Some(chosen.context_parallel),
                 expert_parallel: Some(chosen.expert_parallel),
                 layers_per_stage: chosen.layers_per_stage.clone(),
-                // A specified layout is known to its user, so it may use memory that a chosen one leaves free.
+                // A specified layout is known to its user, so it may use memory that a chosen one leaves
+                // free.
                 recompute: Some(chosen.recompute.clone()),
                 ..PlanSpec::default()
             };

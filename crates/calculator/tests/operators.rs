@@ -1,6 +1,6 @@
-//! Operator models compared with measured rows: `data/gemm_measured.csv` and `data/attention_measured.csv` are samples of the published
-//! tables that `catalog/operators/distill.py` distils (ai-dynamo/aiconfigurator, MooreThreads/SimuMax: Apache-2.0;
-//! Dao-AILab/flash-attention charts: BSD-3-Clause).
+//! Operator models compared with measured rows: `data/gemm_measured.csv` and `data/attention_measured.csv`
+//! are samples of the published tables that `catalog/operators/distill.py` distils (ai-dynamo/aiconfigurator,
+//! MooreThreads/SimuMax: Apache-2.0; Dao-AILab/flash-attention charts: BSD-3-Clause).
 #![expect(clippy::print_stdout, reason = "a test that fails shows the errors that it found")]
 
 use railwright_calculator::operators::{AttentionKernel, AttentionShape, Device, Pass, Source};
@@ -57,7 +57,8 @@ fn mean_error(ratios: &[f64]) -> f64 {
 
 #[test]
 fn bf16_products_are_within_the_error_of_the_tables() {
-    // (accelerator, mean error): the two-constant model of the literature reaches 4.6-6.2 % on the large ones alone.
+    // (accelerator, mean error): the two-constant model of the literature reaches 4.6-6.2 % on the large ones
+    // alone.
     let bounds = [
         ("a100-sxm4-80gb", 0.05),
         ("h100-sxm5-80gb", 0.045),
@@ -79,8 +80,8 @@ fn bf16_products_are_within_the_error_of_the_tables() {
 
 #[test]
 fn narrow_products_and_the_cast_of_their_input_are_within_the_error_of_the_tables() {
-    // These times include a dynamic cast of the activations by two or three kernels. 8 bits: two reads of 16 bits (largest value, then
-    // scaling), the write, and partial results. 4 bits: one read less.
+    // These times include a dynamic cast of the activations by two or three kernels. 8 bits: two reads of 16
+    // bits (largest value, then scaling), the write, and partial results. 4 bits: one read less.
     for (data_type, bytes, bound) in [(DataType::Fp8, 7.5, 0.08), (DataType::Nvfp4, 4.5, 0.08)] {
         let mut ratios = Vec::new();
         for row in rows(GEMM).filter(|row| row[2] == data_type.name() && row[1] != "l40s-48gb") {
@@ -112,8 +113,8 @@ fn every_pass_of_a_training_stack_is_within_its_error() {
 
 #[test]
 fn grouped_products_follow_the_tokens_per_expert() {
-    // The model is of burst rates. The B200 rows are of a training stack that runs plain GEMMs 1.0 to 1.4 times slower than bursts. That
-    // factor belongs to the software generation, not to the operator.
+    // The model is of burst rates. The B200 rows are of a training stack that runs plain GEMMs 1.0 to 1.4
+    // times slower than bursts. That factor belongs to the software generation, not to the operator.
     for (id, bound) in [("a100-pcie-80gb", 0.06), ("b200-sxm-180gb", 0.25)] {
         let ratios = products(|row| row[1] == id && number(row[4]) > 1.0);
         assert!(ratios.len() >= 10, "{id}: {} rows", ratios.len());

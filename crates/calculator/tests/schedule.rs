@@ -1,5 +1,5 @@
-//! Properties of any pipeline: passes of a stage do not overlap, every input exists before its use, and the fast path agrees with the
-//! engine.
+//! Properties of any pipeline: passes of a stage do not overlap, every input exists before its use, and the
+//! fast path agrees with the engine.
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{
@@ -141,7 +141,8 @@ fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCa
                 _ => 0.0,
             };
             let travels = if pass.source.is_some() { case.transfer.get() } else { 0.0 };
-            // The second half of a fused pair starts after the first one, but its input existed at the start of the pair.
+            // The second half of a fused pair starts after the first one, but its input existed at the start
+            // of the pair.
             let fused = n > 0 && passes[n - 1].output_end > passes[n - 1].end;
             prop_assert!(
                 pass.start.get() >= input + travels - NOTHING || fused,

@@ -14,7 +14,8 @@ fn formats(notes: &str) -> Precision {
     case.expect("predictable").plan.precision
 }
 
-/// Recipes with a precision-aware optimizer keep gradients and moments in 16 bits, but master weights in fp32.
+/// Recipes with a precision-aware optimizer keep gradients and moments in 16 bits, but master weights in
+/// fp32.
 #[test]
 fn gradients_and_moments_of_sixteen_bits_keep_their_master_weights() {
     let plain = formats("none");

@@ -1,4 +1,5 @@
-//! Tensor parallelism over two nodes: published times of one layout at several micro-batches, which differ only in the bytes of a message.
+//! Tensor parallelism over two nodes: published times of one layout at several micro-batches, which differ
+//! only in the bytes of a message.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -26,9 +27,9 @@ fn step(micro_batch: u64, software: &str) -> f64 {
     evaluate(&costing).expect("runs").time.total.get()
 }
 
-/// A model of 16 layers of 2,048 (Ultrascale playbook, benchmark data): 4.18 s with micro-batches of 1, 2.40 of 2, 1.48 of 4, 0.97 of 8 and
-/// 0.72 of 16. The wait of a collective adds to its bytes at every size. If it overlapped with them, micro-batches of 8 would take 1.35 times
-/// those of 1, not 1.85 times.
+/// A model of 16 layers of 2,048 (Ultrascale playbook, benchmark data): 4.18 s with micro-batches of 1, 2.40
+/// of 2, 1.48 of 4, 0.97 of 8 and 0.72 of 16. The wait of a collective adds to its bytes at every size. If it
+/// overlapped with them, micro-batches of 8 would take 1.35 times those of 1, not 1.85 times.
 #[test]
 fn waits_of_collectives_across_nodes_add_to_their_bytes() {
     let first = step(1, "nanotron-2024");

@@ -1,6 +1,7 @@
 //! Elapsed time for messages to users; no result depends on it.
 //!
-//! Responsible for: one clock on every target. In a browser the page provides its clock, because WebAssembly has none.
+//! Responsible for: one clock on every target. In a browser the page provides its clock, because WebAssembly
+//! has none.
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use std::time::Instant as Moment;

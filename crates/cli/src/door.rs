@@ -1,8 +1,8 @@
-//! The commands for a program that links this one, such as the Python package: a request as input, values as output, without a process or
-//! text between.
+//! The commands for a program that links this one, such as the Python package: a request as input, values as
+//! output, without a process or text between.
 //!
-//! Responsible for: one request to its command, the result as values and as text, and its notes. Computes nothing itself. Excludes commands
-//! about the terminal.
+//! Responsible for: one request to its command, the result as values and as text, and its notes. Computes
+//! nothing itself. Excludes commands about the terminal.
 //!
 //! ```
 //! let mut arguments = serde_json::Map::new();
@@ -41,8 +41,9 @@ pub struct Answer {
     pub command: String,
 }
 
-/// Runs a command on this thread. Inputs are the words of the command, its arguments, and the form of the result (values by default).
-/// Arguments are named by flags without dashes, or by positions. `watch` stops it.
+/// Runs a command on this thread. Inputs are the words of the command, its arguments, and the form of the
+/// result (values by default). Arguments are named by flags without dashes, or by positions. `watch` stops
+/// it.
 ///
 /// # Errors
 ///
@@ -76,8 +77,8 @@ pub fn ask(
     })
 }
 
-/// Every available command, with its arguments and kinds of results: OpenAPI as in `docs/reference/openapi.json`, and the commands that
-/// write files.
+/// Every available command, with its arguments and kinds of results: OpenAPI as in
+/// `docs/reference/openapi.json`, and the commands that write files.
 pub fn description() -> String {
     serve::description()
 }

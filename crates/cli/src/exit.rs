@@ -15,11 +15,13 @@ pub(crate) const NO: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
 /// The program is wrong. Please report it.
 pub(crate) const INTERNAL: u8 = 3;
-/// An uncertain result: the plan may fit the devices, with a probability below the one that counts as fitting.
+/// An uncertain result: the plan may fit the devices, with a probability below the one that counts as
+/// fitting.
 pub(crate) const AT_RISK: u8 = 4;
 /// Inconclusive: the recording does not determine the result.
 pub(crate) const CANNOT_TELL: u8 = 5;
-/// The user stopped a search (Ctrl-C); its results so far are printed and marked as incomplete. Shells use this number for SIGINT.
+/// The user stopped a search (Ctrl-C); its results so far are printed and marked as incomplete. Shells use
+/// this number for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The outcome of a command that ran.

@@ -1,6 +1,7 @@
 //! The program `railwright`: the crate's [`main`](railwright::main), and the allocator.
 //!
-//! Responsible for: parts that only a program has. Everything else is in the library, which the Python package links as well.
+//! Responsible for: parts that only a program has. Everything else is in the library, which the Python
+//! package links as well.
 
 /// The allocator of musl takes one lock for all threads.
 #[cfg(target_env = "musl")]

@@ -1,7 +1,8 @@
 //! The program inside a web page: WebAssembly that handles requests like the server, without a server.
 //!
-//! Responsible for: bytes across the boundary. The page writes a message into [`railwright_buffer`], calls a function with its length, and
-//! reads the reply at [`railwright_reply`]. Requests use the same desk as those of `railwright serve`. Computes nothing itself.
+//! Responsible for: bytes across the boundary. The page writes a message into [`railwright_buffer`], calls a
+//! function with its length, and reads the reply at [`railwright_reply`]. Requests use the same desk as those
+//! of `railwright serve`. Computes nothing itself.
 
 #![expect(unsafe_code, reason = "names of exported functions; no pointer is followed here")]
 
@@ -82,7 +83,8 @@ fn reply(about: &Value, body: &[u8]) -> usize {
     length
 }
 
-/// Handles the request in the buffer: `{"command": "network/cost", "arguments": {}, "format": "json"}`. Returns the length of the reply.
+/// Handles the request in the buffer: `{"command": "network/cost", "arguments": {}, "format": "json"}`.
+/// Returns the length of the reply.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_ask() -> usize {
     let watch = Arc::new(Watch::reported_to(report));
@@ -111,7 +113,8 @@ extern "C" fn railwright_start() -> usize {
     reply(&json!({ "status": 200, "media": "application/json" }), DESK.start().to_string().as_bytes())
 }
 
-/// Takes a file over: the name's length, then name and bytes in the buffer. Whether the name is one that files can have.
+/// Takes a file over: the name's length, then name and bytes in the buffer. Whether the name is one that
+/// files can have.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_file(name: usize) -> bool {
     let mut bytes = message();

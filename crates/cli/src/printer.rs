@@ -1,7 +1,8 @@
 //! Output formats of a result (terminal, JSON, CSV, Markdown) and messages on stderr.
 //!
-//! Responsible for: format and destination of results and problems. Data goes to stdout or a file, messages to stderr. Does not compute:
-//! all numbers come from the libraries of the commands, and `railwright-report` renders documents.
+//! Responsible for: format and destination of results and problems. Data goes to stdout or a file, messages
+//! to stderr. Does not compute: all numbers come from the libraries of the commands, and `railwright-report`
+//! renders documents.
 
 mod interruptible;
 mod progress;
@@ -148,7 +149,8 @@ impl Printer {
         self.put(&text, path)
     }
 
-    /// Prints fields without a report: as JSON, or as values in addition to a text for a client that accepts values.
+    /// Prints fields without a report: as JSON, or as values in addition to a text for a client that accepts
+    /// values.
     pub(crate) fn fields(
         &self,
         kind: &'static str,
@@ -184,8 +186,8 @@ impl Printer {
         }
     }
 
-    /// Writes data to stdout or a file. A chart or a page is safe for any destination. Any other text, such as a launch file, is written
-    /// unchanged to files, but must not control the terminal.
+    /// Writes data to stdout or a file. A chart or a page is safe for any destination. Any other text, such
+    /// as a launch file, is written unchanged to files, but must not control the terminal.
     pub(crate) fn data(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
         if text.starts_with('<') {
             return self.put(&clean::markup(text), path);
@@ -283,7 +285,8 @@ impl Printer {
         }
     }
 
-    /// The end of work cancelled before a result: a message on the terminal, an error for a client of the server.
+    /// The end of work cancelled before a result: a message on the terminal, an error for a client of the
+    /// server.
     pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
         if self.listener.is_some() {
             return Err(problem.into());
@@ -315,7 +318,8 @@ impl Printer {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
-    /// Cancellation check: an error after the client of the server disconnected. On a terminal, Ctrl-C ends the program.
+    /// Cancellation check: an error after the client of the server disconnected. On a terminal, Ctrl-C ends
+    /// the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
         if self.is_quiet() { Err(Problem::new("stopped: the client closed the connection")) } else { Ok(()) }
     }

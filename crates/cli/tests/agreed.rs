@@ -1,7 +1,8 @@
 //! Commands agree on what they leave open, on ties, on verdicts and on flags.
 //!
-//! Responsible for: one number of devices if none is set, the memory verdict of written files and of runs that do not fit, one notation of
-//! fit probabilities, one reference for ties, repeated flags and suffixes of output files.
+//! Responsible for: one number of devices if none is set, the memory verdict of written files and of runs
+//! that do not fit, one notation of fit probabilities, one reference for ties, repeated flags and suffixes of
+//! output files.
 
 use crate::support::{json, program, rejected, run, scratch};
 

@@ -1,4 +1,5 @@
-//! `check`: verdicts and exit codes of launch files, the change from an earlier version, and the script of the GitHub Action.
+//! `check`: verdicts and exit codes of launch files, the change from an earlier version, and the script of
+//! the GitHub Action.
 
 use crate::support::{json, run, scratch};
 use std::fs;

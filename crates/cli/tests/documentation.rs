@@ -1,5 +1,5 @@
-//! The documentation site: every page is in its table of contents, and the command reference is the program's own help. `xtask` checks
-//! links.
+//! The documentation site: every page is in its table of contents, and the command reference is the program's
+//! own help. `xtask` checks links.
 //!
 //! `GUIDES_UPDATE=1` writes `docs/reference/commands.md` again.
 

@@ -1,4 +1,5 @@
-//! Invalid input: every error has its cause, place, reason and a hint, exits with code 2 quickly, and prints nothing to stdout.
+//! Invalid input: every error has its cause, place, reason and a hint, exits with code 2 quickly, and prints
+//! nothing to stdout.
 
 use crate::support::{program, rejected, run, run_with_stdin};
 use std::time::{Duration, Instant};

@@ -1,12 +1,14 @@
 //! Every command with every format of file: it works, or it names the missing option or the right command.
 //!
-//! Responsible for: one table of files and one of commands. An error without a hint is a fault here, for any reason.
+//! Responsible for: one table of files and one of commands. An error without a hint is a fault here, for any
+//! reason.
 
 use crate::support::run;
 
 const ROOT: &str = "../../../..";
 
-/// A format, a file of it (or a name), and the missing part of the run: the machine, or the model with the machine.
+/// A format, a file of it (or a name), and the missing part of the run: the machine, or the model with the
+/// machine.
 const FILES: &[(&str, &str, Lacks)] = &[
     ("launch script", "examples/launch/llama3_70b.sh", Lacks::Machine),
     ("command line", "examples/launch/deepseek_v3_command.txt", Lacks::Machine),

@@ -53,7 +53,8 @@ fn shares_sum_to_the_calendar() {
     assert!(low < number("/goodput") && number("/goodput") < high, "{low} {high}");
 }
 
-/// A run file has one goodput: `estimate` spreads its steps over the calendar by the share that `goodput` reports.
+/// A run file has one goodput: `estimate` spreads its steps over the calendar by the share that `goodput`
+/// reports.
 #[test]
 fn the_goodput_of_a_run_is_that_of_estimate() {
     let text = "[model]\nname = \"bloom-176b\"\n[cluster]\npreset = \"dgx-a100\"\ndevices = 384\n[plan]\ntp = 4\npp = 12\nuneven_stages = true\n\
@@ -70,7 +71,8 @@ fn the_goodput_of_a_run_is_that_of_estimate() {
     assert_eq!(asked["range"]["lowest_ettr"], estimated["failures"]["lowest"]);
 }
 
-/// Flaps and slow parts have one computation: `goodput`, `estimate` and `size` have the device-hours of `network failures`.
+/// Flaps and slow parts have one computation: `goodput`, `estimate` and `size` have the device-hours of
+/// `network failures`.
 #[test]
 fn flaps_cost_equally_everywhere() {
     const RATES: &str = "../../../../examples/networks/flaps.csv";

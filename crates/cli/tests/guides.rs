@@ -1,7 +1,8 @@
 //! The output beneath a command in a guide is the command's output.
 //!
-//! A block marked `text` belongs to the `$ railwright ...` in its first line, else to the last command of the `console` block before it.
-//! Its lines occur in the output in this order; `...` alone in a line represents omitted lines. Spacing is not compared: terminals differ.
+//! A block marked `text` belongs to the `$ railwright ...` in its first line, else to the last command of the
+//! `console` block before it. Its lines occur in the output in this order; `...` alone in a line represents
+//! omitted lines. Spacing is not compared: terminals differ.
 //!
 //! `GUIDES_UPDATE=1` rewrites stale lines with the nearest lines of the output, in order; read the diff.
 
@@ -104,8 +105,8 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Rewrites the block of `lines` that ends before `end` with the command's output: lines that occur in it stay, others become the nearest
-/// that follow.
+/// Rewrites the block of `lines` that ends before `end` with the command's output: lines that occur in it
+/// stay, others become the nearest that follow.
 fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
     let output: Vec<&str> = printed.lines().collect();
     let alike = |a: &str, b: &str| {

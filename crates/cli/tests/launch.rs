@@ -78,7 +78,8 @@ fn a_log_gives_prediction_and_truth() {
         figures,
         ["step_time", "tokens_per_second_per_device", "tflops_per_device", "allocated", "reserved"]
     );
-    // 5.41 s and 241 TFLOP/s as printed; the log's own arithmetic agrees with ours at the same step time to 2%.
+    // 5.41 s and 241 TFLOP/s as printed; the log's own arithmetic agrees with ours at the same step time to
+    // 2%.
     let of = |row: usize, key: &str| rows[row][key].as_f64().expect(key);
     assert!((of(0, "measured") - 5.4106).abs() < 1e-6);
     let flop_measured = of(2, "measured") * of(0, "measured");
@@ -222,7 +223,8 @@ fn a_path_of_a_container_is_found_by_its_end() {
     let _ = fs::remove_dir_all(&root);
 }
 
-/// A file for a framework with other features is priced as written. The command warns if that is a different run.
+/// A file for a framework with other features is priced as written. The command warns if that is a different
+/// run.
 #[test]
 fn an_export_that_describes_another_run_warns() {
     let layout = [

@@ -136,7 +136,8 @@ fn failures_take_designs_as_cost_does() {
     assert_eq!(listed, ask(&["clos", "--designs", "rail-only"]));
 }
 
-/// The network's share is that of a cluster of devices with such domains; where none has a price, it is unknown.
+/// The network's share is that of a cluster of devices with such domains; where none has a price, it is
+/// unknown.
 #[test]
 fn the_clusters_devices_have_the_domains_of_the_designs() {
     let share = |domain: &'static str, more: &[&'static str]| {
@@ -353,7 +354,8 @@ fn the_next_command_of_a_design_runs() {
     let designed = json(&[&design[..], &["--json"]].concat(), 0);
     let cheapest = &designed["rows"][0]["simulated"]["step_time"];
     let [here, there] = [&simulated["step_time"], cheapest].map(|time| time.as_f64().expect("a time"));
-    // The step of a design includes the retries of an allocator close to the limit, a fraction of a thousandth here.
+    // The step of a design includes the retries of an allocator close to the limit, a fraction of a
+    // thousandth here.
     assert!((-1e-9..1e-3).contains(&(there / here - 1.0)), "{command}: {here} {there}");
 }
 
@@ -428,7 +430,8 @@ fn what_makes_no_sense_is_reported() {
     insta::assert_snapshot!(text);
 }
 
-/// A network prepared for its growth discards nothing; as needed, today's network is the same as without growth.
+/// A network prepared for its growth discards nothing; as needed, today's network is the same as without
+/// growth.
 #[test]
 fn growth_compares_two_ways_to_a_larger_network() {
     fn cost<'a>(more: &[&'a str]) -> Vec<&'a str> {

@@ -1,4 +1,5 @@
-//! The same network and run in several commands: equal step times, and CSV headers with the units of their numbers.
+//! The same network and run in several commands: equal step times, and CSV headers with the units of their
+//! numbers.
 
 use crate::support::{json, run};
 
@@ -78,7 +79,8 @@ fn headers_of_tables_have_units() {
     }
 }
 
-/// One of seven links of 64 GB/s between two MI300X, 448 GB/s behind a switch, and a NIC at most at the speed of its device.
+/// One of seven links of 64 GB/s between two MI300X, 448 GB/s behind a switch, and a NIC at most at the speed
+/// of its device.
 #[test]
 fn flows_have_the_links_and_the_limits_of_the_machine() {
     let folder = crate::support::Folder::new("machine-flows");

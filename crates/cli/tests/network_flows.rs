@@ -59,8 +59,8 @@ fn flows_on_designs_and_fabrics() {
     insta::assert_snapshot!(text);
 }
 
-/// Eight senders of 1 MiB: the seven from other domains share a NIC of 50 GB/s, one is in the receiver's domain and has 450 GB/s; the reply
-/// begins 5 us after the last.
+/// Eight senders of 1 MiB: the seven from other domains share a NIC of 50 GB/s, one is in the receiver's
+/// domain and has 450 GB/s; the reply begins 5 us after the last.
 #[test]
 fn every_flow_has_its_begin_and_end() {
     let folder = std::env::temp_dir().join(format!("railwright-flows-{}", std::process::id()));
@@ -87,7 +87,8 @@ fn every_flow_has_its_begin_and_end() {
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
-/// A step that is written for other simulators is read again, and takes the time of its compute and its bytes.
+/// A step that is written for other simulators is read again, and takes the time of its compute and its
+/// bytes.
 #[test]
 fn traces_are_written_and_simulated() {
     let folder = crate::support::Folder::new("traces");

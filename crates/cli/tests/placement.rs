@@ -58,7 +58,8 @@ fn simulate_and_traffic_agree_on_an_allocation() {
     );
 }
 
-/// Of the eight hops of a stage's rings, hosts in turn cross leaves at four and sorted hosts at two. Sorted hosts are contiguous.
+/// Of the eight hops of a stage's rings, hosts in turn cross leaves at four and sorted hosts at two. Sorted
+/// hosts are contiguous.
 #[test]
 fn orders_of_hosts_are_compared() {
     let folder = Folder::new("placement");

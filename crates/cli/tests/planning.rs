@@ -1,7 +1,7 @@
 //! Eleven planning tasks of practice: the first row is a layout that an expert would launch.
 //!
-//! Properties of any good result, and the range of published runs of the same kind. The publications are rows of
-//! `catalog/evidence/measured_runs.csv` and `tuned_layouts.csv`, by identifier.
+//! Properties of any good result, and the range of published runs of the same kind. The publications are rows
+//! of `catalog/evidence/measured_runs.csv` and `tuned_layouts.csv`, by identifier.
 
 use crate::support::json;
 use serde_json::Value;
@@ -72,7 +72,8 @@ const QUESTIONS: &[Question] = &[
         domain: 8,
         published: Published::Mfu(0.439, 0.562),
     },
-    // deepseek-v3-b200-256-mxfp8 (864 of 4,500 TFLOP/s); mbridge-26.08-DeepSeek-V3-GB200-mxfp8-256g-gbs4096 (1,276 of 5,000)
+    // deepseek-v3-b200-256-mxfp8 (864 of 4,500 TFLOP/s); mbridge-26.08-DeepSeek-V3-GB200-mxfp8-256g-gbs4096
+    // (1,276 of 5,000)
     Question {
         asked: "kimi-k2 --cluster gb200-nvl72 --gpus 8192 --seq 4096 --gbs 16384 --precision mxfp8",
         domain: 72,
@@ -148,7 +149,8 @@ fn experts_would_launch_the_first_row() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Search, sizing and the design of networks use the batch and the sequences of the model's publication if neither is set.
+/// Search, sizing and the design of networks use the batch and the sequences of the model's publication if
+/// neither is set.
 #[test]
 fn one_published_batch_for_three_commands() {
     let pinned = "--cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --cp 1 --mbs 1 --recompute full --uneven-stages --json --quiet";

@@ -56,8 +56,8 @@ fn comparisons_of_real_traces() {
     insta::assert_snapshot!(text);
 }
 
-/// A run has format, ranks and process groups; a log of another run causes a warning. Two steps on one H100 with torch 2.11, recorded for
-/// this repository: advice matches the recorded kernels.
+/// A run has format, ranks and process groups; a log of another run causes a warning. Two steps on one H100
+/// with torch 2.11, recorded for this repository: advice matches the recorded kernels.
 #[test]
 fn advice_on_steps_measured_here_follows_their_kernels() {
     let profile =
@@ -164,7 +164,8 @@ fn waiting_for_a_rank_is_no_exposed_communication() {
     assert!(alone.stdout.contains("because the other ranks were not"), "{}", alone.stdout);
 }
 
-/// Traces of another run cause a warning about their number of ranks and their device; those of the run do not.
+/// Traces of another run cause a warning about their number of ranks and their device; those of the run do
+/// not.
 #[test]
 fn traces_of_another_run_are_doubted() {
     let runs = format!("{TRACES}/../runs");

@@ -1,4 +1,5 @@
-//! Traces at addresses: the results of local files, also with failing requests, and clear errors if the server keeps failing.
+//! Traces at addresses: the results of local files, also with failing requests, and clear errors if the
+//! server keeps failing.
 
 use crate::support::bucket::{Bucket, Fault};
 use crate::support::{Folder, Outcome, run};
@@ -182,7 +183,8 @@ fn first(job: &str) -> String {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).min().expect("a file")
 }
 
-/// One, four and sixty-four processes write the same bytes from a bucket to a bucket, with the results of the traces.
+/// One, four and sixty-four processes write the same bytes from a bucket to a bucket, with the results of the
+/// traces.
 #[test]
 fn digests_in_a_bucket_are_the_same_from_any_number_of_processes() {
     let (bucket, folder) = job();

@@ -1,5 +1,5 @@
-//! Reports: their shape, their width, and plausible numbers. Predicted numbers are not pinned here: the calculator's own tests compare them
-//! with measurements.
+//! Reports: their shape, their width, and plausible numbers. Predicted numbers are not pinned here: the
+//! calculator's own tests compare them with measurements.
 
 use crate::support::{json, run, run_with_stdin, transcript};
 
@@ -413,7 +413,8 @@ fn executed_arithmetic_is_divided_among_all_ranks() {
             |pointer: &str| answer.pointer(pointer).and_then(serde_json::Value::as_f64).expect("a share");
         let executed = share("/efficiency/hardware/0/share");
         let causal = share("/efficiency/model_flop/1/utilisation/0/share");
-        // Flash attention computes its scores again in the backward pass, and blocks on the diagonal completely.
+        // Flash attention computes its scores again in the backward pass, and blocks on the diagonal
+        // completely.
         assert!((0.98..1.25).contains(&(executed / causal)), "{degree:?}: {executed} {causal}");
     }
 }

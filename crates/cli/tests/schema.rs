@@ -18,7 +18,8 @@ const INPUTS: &[(&str, &str)] = &[
     ("{SNAPSHOT}", "fixtures/memory_snapshot/training.pickle"),
 ];
 
-/// Every kind of result, with commands that lead to it; `{TRACES}` and similar names are replaced by bundled inputs.
+/// Every kind of result, with commands that lead to it; `{TRACES}` and similar names are replaced by bundled
+/// inputs.
 const QUESTIONS: &[(&str, &str)] = &[
     ("accelerator", "gpus show h100-sxm5-80gb"),
     ("accelerators", "gpus list"),

@@ -495,7 +495,8 @@ fn an_interrupt_ends_it_in_good_order() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(status.code(), Some(0));
-    // Other tests have folders of the same form; at least one of those seen is removed, which was this server's.
+    // Other tests have folders of the same form; at least one of those seen is removed, which was this
+    // server's.
     assert!(folders.iter().any(|folder| !folder.exists()), "{folders:?}");
 }
 

@@ -41,7 +41,8 @@ fn rests(server: &Served, within: Duration, what: &str) {
     }
 }
 
-/// Sizes that take a debug build 6 s (timeline) and 15 s (traffic) of a processor, and are given up after one.
+/// Sizes that take a debug build 6 s (timeline) and 15 s (traffic) of a processor, and are given up after
+/// one.
 #[test]
 #[cfg(target_os = "linux")]
 fn large_answers_end_when_the_client_leaves() {
@@ -220,7 +221,8 @@ fn patterns_reach_what_was_given_and_nothing_else() {
     let _ = fs::remove_dir_all(top);
 }
 
-/// Requests with numbers beyond the resources of a machine: each is rejected or bounded, and the server stays up.
+/// Requests with numbers beyond the resources of a machine: each is rejected or bounded, and the server stays
+/// up.
 #[test]
 fn heavy_arguments_are_refused_at_once() {
     let server = Served::new(&[TRACES]);

@@ -117,7 +117,8 @@ fn estimates_price_collectives_by_flows() {
     assert!(thin > closed * 1.001, "{thin} {closed}");
 }
 
-/// A search ranked by flows: the same at any number of threads, never faster than without contention, and its command has the same result.
+/// A search ranked by flows: the same at any number of threads, never faster than without contention, and its
+/// command has the same result.
 #[test]
 fn a_search_ranks_by_flows() {
     let search = |more: &[&'static str]| {

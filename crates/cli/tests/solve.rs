@@ -27,8 +27,9 @@ fn number(answer: &Value, pointer: &str) -> f64 {
     answer.pointer(pointer).and_then(Value::as_f64).expect(pointer)
 }
 
-/// The first case study: without recompute it does not fit, with full recompute it does, and the result is at least a fifth faster.
-/// Gradients as in the published study of recompute; Megatron-Core keeps them in fp32 by default.
+/// The first case study: without recompute it does not fit, with full recompute it does, and the result is at
+/// least a fifth faster. Gradients as in the published study of recompute; Megatron-Core keeps them in fp32
+/// by default.
 const SIXTEEN_BIT_GRADIENTS: [&str; 4] =
     ["--precision-gradients", "bf16", "--precision-gradient-reduce", "bf16"];
 
@@ -90,7 +91,8 @@ fn a_heavy_head_is_balanced() {
     assert_eq!(csv.stdout.lines().count(), 9, "{}", csv.stdout);
 }
 
-/// Layers that do not divide evenly are the purpose of `balance`; its memory is that of an estimate, in both solvers.
+/// Layers that do not divide evenly are the purpose of `balance`; its memory is that of an estimate, in both
+/// solvers.
 #[test]
 fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
     let gemma = ["gemma-3-27b", "--cluster", "dgx-h100", "--gpus", "256", "--tp", "4", "--pp", "8"];

@@ -1,6 +1,7 @@
 //! The same bytes at any number of threads, from every command that reads recordings.
 //!
-//! Responsible for: results and written files at 1 and at 8 threads. Excludes their content: see the other tests.
+//! Responsible for: results and written files at 1 and at 8 threads. Excludes their content: see the other
+//! tests.
 
 use crate::support::program;
 

@@ -40,7 +40,8 @@ fn traffic_by_everything() {
     insta::assert_snapshot!(text);
 }
 
-/// GPT-3 175B with tensor 8, pipeline 8, data 512: HPN (SIGCOMM 2024) has 5.5 GB of gradients and 6 MB between stages.
+/// GPT-3 175B with tensor 8, pipeline 8, data 512: HPN (SIGCOMM 2024) has 5.5 GB of gradients and 6 MB
+/// between stages.
 #[test]
 fn published_traffic_comes_out() {
     let line = [

@@ -319,8 +319,8 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     assert!(nothing.code == 2 && nothing.stderr.contains("--keep"), "{}", nothing.stderr);
 }
 
-/// A launch file dates a framework and does not name its generation. Every command uses the interval of all versions of the framework,
-/// until one is named.
+/// A launch file dates a framework and does not name its generation. Every command uses the interval of all
+/// versions of the framework, until one is named.
 #[test]
 fn software_of_a_launch_file_is_inferred_for_every_command() {
     let file = at(SCRIPT);
@@ -355,7 +355,8 @@ fn software_of_a_launch_file_is_inferred_for_every_command() {
     assert!(why.contains("was inferred") && !source.contains("inferred"), "{why} {source}");
 }
 
-/// The run file of a search over a launch file records that its generation was not specified: writing it does not narrow the interval.
+/// The run file of a search over a launch file records that its generation was not specified: writing it does
+/// not narrow the interval.
 #[test]
 fn a_run_file_of_a_launch_file_keeps_its_interval() {
     let found = json(&["search", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "1", "--json", "--quiet"], 0);
@@ -387,8 +388,8 @@ fn a_run_file_of_a_launch_file_keeps_its_interval() {
     assert!(why.contains("was inferred") && !source.contains("inferred"), "{why} {source}");
 }
 
-/// The command of a row is the file and the fewest flags: without any one of them another plan results, and with all of them the row's. A
-/// batch that was typed is among them, because the file has another one.
+/// The command of a row is the file and the fewest flags: without any one of them another plan results, and
+/// with all of them the row's. A batch that was typed is among them, because the file has another one.
 #[test]
 fn the_command_of_a_row_has_the_fewest_flags() {
     let file = scratch("fewest.toml");
@@ -428,8 +429,8 @@ fn the_command_of_a_row_has_the_fewest_flags() {
     let _ = fs::remove_file(&file);
 }
 
-/// Transformers' Trainer has neither stages nor tensor parallelism nor recompute of some layers: neither `tune` nor `search` ranks
-/// such a layout for its files.
+/// Transformers' Trainer has neither stages nor tensor parallelism nor recompute of some layers: neither
+/// `tune` nor `search` ranks such a layout for its files.
 #[test]
 fn a_trainers_script_is_tuned_within_what_the_trainer_has() {
     let file = scratch("trainer.sh");

@@ -221,7 +221,8 @@ fn values_that_nothing_can_be_are_bad_input_all_at_once() {
     insta::assert_snapshot!("impossible_values", outcome.stderr);
 }
 
-/// A plan that does not fit without recompute gets some, if it is unspecified, before and after a change: a price has no effect on its time.
+/// A plan that does not fit without recompute gets some, if it is unspecified, before and after a change: a
+/// price has no effect on its time.
 #[test]
 fn unspecified_recompute_is_chosen_for_both_runs() {
     let line = ["whatif", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8", "--dp", "8", "--fsdp"];

@@ -1,7 +1,8 @@
 //! Help, documentation and snapshots use the words of the glossary, and help has short sentences.
 //!
-//! Responsible for: reading the words to avoid from `docs/glossary.md`, and counting them. Help may have none. Every other text may have as
-//! many as `words.counts` lists for it, which may only fall: `WORDS_UPDATE=1` writes lower counts and rejects higher ones.
+//! Responsible for: reading the words to avoid from `docs/glossary.md`, and counting them. Help may have
+//! none. Every other text may have as many as `words.counts` lists for it, which may only fall:
+//! `WORDS_UPDATE=1` writes lower counts and rejects higher ones.
 
 #[path = "support/glossary.rs"]
 mod glossary;

@@ -17,7 +17,8 @@ fn quietly(arguments: &[&str], path: &str) -> Command {
     command
 }
 
-/// Kills a command at many times: the file is the old or the new one each time, and no temporary file is left.
+/// Kills a command at many times: the file is the old or the new one each time, and no temporary file is
+/// left.
 fn killed(file: &str, arguments: &[&str], moments: u32) {
     let folder = Folder::new(&format!("killed-{file}"));
     let path = folder.at(file);

@@ -118,8 +118,8 @@ pub fn tune(request: &Tune, watch: &dyn Watch, front: &dyn Front) -> Result<Opti
     Ok(Some(answer))
 }
 
-/// Settings of the search that no line of the file sets, in a file whose framework has no writer: an edit cannot change them. The number of
-/// replicas follows from the others.
+/// Settings of the search that no line of the file sets, in a file whose framework has no writer: an edit
+/// cannot change them. The number of replicas follows from the others.
 fn unset(file: &Original, free: &[String]) -> Vec<&'static str> {
     let Some(keys) = file.format.and_then(|format| settable(format, &file.text)) else { return Vec::new() };
     let is_unset =
@@ -251,7 +251,8 @@ fn row(
     })
 }
 
-/// The setting of a freed launch file, so that its rows show only differences: settings common to all layouts need no column.
+/// The setting of a freed launch file, so that its rows show only differences: settings common to all layouts
+/// need no column.
 fn named(setting: &Setting) -> Setting {
     let freed = Some(Freed { own: None, specified: PlanSpec::default(), file: PlanSpec::default() });
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
@@ -290,7 +291,8 @@ fn learn(tuned: &mut Tuned, trials: &[Trial], search: &Search<'_>, setting: &Set
     }
     let best =
         std::iter::once(&tuned.own).chain(&tuned.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
-    // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little information.
+    // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little
+    // information.
     let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
     tuned.next = (0..tuned.rows.len())
         .filter(|&at| seconds(&tuned.rows[at]).is_none() && could(&tuned.rows[at]) < best)
@@ -376,7 +378,8 @@ pub fn write_tuned(request: &Tune, answer: &Tuned, front: &dyn Front) -> Result<
     Ok(())
 }
 
-/// The edited file of a layout, or the reason why there is none. Without a number the first faster layout that the file can have.
+/// The edited file of a layout, or the reason why there is none. Without a number the first faster layout
+/// that the file can have.
 fn picked(tuned: &Tuned, pick: Option<usize>) -> Result<(usize, &Edited), Problem> {
     let can = |row: &&Row| row.change < 0.0 && matches!(row.edited, Some(Ok(_)));
     let first = || tuned.rows.iter().find(can).map(|row| row.ranked.rank);

@@ -1,8 +1,8 @@
 //! Read access: unrestricted on the terminal, restricted for clients of the server.
 //!
-//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths given at its start and to
-//! uploads, with symbolic links resolved before they are compared. It reads no standard input and writes nothing. Does not reveal whether
-//! an inaccessible path exists.
+//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths
+//! given at its start and to uploads, with symbolic links resolved before they are compared. It reads no
+//! standard input and writes nothing. Does not reveal whether an inaccessible path exists.
 
 use super::disk;
 use railwright_spec::problem::Problem;

@@ -1,6 +1,7 @@
 //! A folder of Chakra execution traces as a program of flows.
 //!
-//! Responsible for: reading the files, and the process groups next to them. Excludes their content ([`railwright_network::chakra`]).
+//! Responsible for: reading the files, and the process groups next to them. Excludes their content
+//! ([`railwright_network::chakra`]).
 
 use railwright_network::chakra::{Program, Trace, by_rank, read};
 use railwright_network::exported::read_comm_groups;

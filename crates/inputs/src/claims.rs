@@ -1,7 +1,7 @@
 //! Settings that a training log prints about its own run.
 //!
-//! Responsible for: the arguments at the head of a log, and the batch of its last reports, as claims to compare with a run. A setting that
-//! the log does not print is no claim.
+//! Responsible for: the arguments at the head of a log, and the batch of its last reports, as claims to
+//! compare with a run. A setting that the log does not print is no claim.
 
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_profiler::log::TrainingLog;

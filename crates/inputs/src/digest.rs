@@ -1,7 +1,8 @@
 //! `digest`: the trace of a rank as a small file that is joined with those of other ranks.
 //!
-//! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is bounded by one trace for each
-//! core. An unreadable file only removes its own rank. Recordings that are no trace of a rank are rejected.
+//! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is
+//! bounded by one trace for each core. An unreadable file only removes its own rank. Recordings that are no
+//! trace of a rank are rejected.
 
 use crate::jobs::Wanted;
 use crate::traces::{self, sources};
@@ -31,8 +32,8 @@ pub fn share(text: &str) -> Result<(usize, usize), Problem> {
     }
 }
 
-/// The files of the given paths, each with the name of its digest: its path below the given one. Ordered by path, so that shares are the
-/// same in every process.
+/// The files of the given paths, each with the name of its digest: its path below the given one. Ordered by
+/// path, so that shares are the same in every process.
 pub fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
     let mut all: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();

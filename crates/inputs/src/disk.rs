@@ -1,6 +1,7 @@
 //! Access to files: on the disk, or in memory if the program runs in a browser.
 //!
-//! Responsible for: one set of names for both, so that readers are the same for both. Does not restrict reading: see [`super::access`].
+//! Responsible for: one set of names for both, so that readers are the same for both. Does not restrict
+//! reading: see [`super::access`].
 
 use std::path::Path;
 

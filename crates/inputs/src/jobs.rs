@@ -1,7 +1,8 @@
 //! The jobs below given paths, and the one that a command reads.
 //!
-//! Responsible for: the first bytes of every file, grouped into jobs by [`group`]. A mixture is an error with the list of jobs and the
-//! command for one of them. Never chooses between two jobs, and never omits files silently.
+//! Responsible for: the first bytes of every file, grouped into jobs by [`group`]. A mixture is an error with
+//! the list of jobs and the command for one of them. Never chooses between two jobs, and never omits files
+//! silently.
 
 use super::tabular;
 use super::traces::sources::Stream;
@@ -102,7 +103,8 @@ pub(super) fn left_out(
     Ok(of_others.filter_map(|at| parted.labels.get(at).cloned()).collect())
 }
 
-/// Tests whether a job consists of digests next to the traces that they were made from: the traces contain more.
+/// Tests whether a job consists of digests next to the traces that they were made from: the traces contain
+/// more.
 fn is_of_traces(job: &Found, parted: &Parted) -> bool {
     let labels = |job: &Found| -> Vec<String> {
         job.members.iter().filter_map(|&at| parted.labels.get(at).cloned()).collect()

@@ -1,7 +1,8 @@
 //! Values made from files, cached for a server: several views request the same files one after another.
 //!
-//! Responsible for: one computation for concurrent requests, and a cached value until one of its files changes. Evicts the longest unused
-//! values to stay within a share of the memory limit. Without a server nothing is cached.
+//! Responsible for: one computation for concurrent requests, and a cached value until one of its files
+//! changes. Evicts the longest unused values to stay within a share of the memory limit. Without a server
+//! nothing is cached.
 
 use super::access::{self, Seen};
 use crate::limits;
@@ -47,8 +48,9 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A matching cached value, else a new one. `make` also estimates its bytes in memory; without an estimate it is not cached. A request
-    /// for a value that another one is making waits for it, until it is cancelled.
+    /// A matching cached value, else a new one. `make` also estimates its bytes in memory; without an
+    /// estimate it is not cached. A request for a value that another one is making waits for it, until it
+    /// is cancelled.
     pub fn or_make<E: From<Problem>>(
         &self,
         key: &K,
@@ -59,7 +61,8 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if !access::is_restricted() {
             return make().map(|(value, _)| Arc::new(value));
         }
-        // A cached value is returned without a turn. It is searched again after the turn, because a concurrent request may have made it.
+        // A cached value is returned without a turn. It is searched again after the turn, because a
+        // concurrent request may have made it.
         if let Some(found) = self.find(&serves) {
             return Ok(found);
         }

@@ -1,7 +1,9 @@
-//! Launch files with their dependencies: the files that a script reads or starts, its arguments, variables of its environment.
+//! Launch files with their dependencies: the files that a script reads or starts, its arguments, variables of
+//! its environment.
 //!
-//! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the values after `--launch-args`
-//! or `--`. Links that lead out of there are excluded, and a text from standard input has no files.
+//! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the
+//! values after `--launch-args` or `--`. Links that lead out of there are excluded, and a text from standard
+//! input has no files.
 
 use super::{FILES, access, disk, read};
 use railwright_launch::{Context, Files, Format, Launch, detect, read_with};
@@ -119,7 +121,8 @@ impl Door {
 }
 
 impl Door {
-    /// The file of this repository whose path has the same end as a path from elsewhere, at least in its folder.
+    /// The file of this repository whose path has the same end as a path from elsewhere, at least in its
+    /// folder.
     fn elsewhere(&self, path: &Path) -> Option<String> {
         let parts: Vec<_> = path.components().skip(1).collect();
         (1..parts.len().saturating_sub(1)).find_map(|skipped| {
@@ -133,7 +136,8 @@ impl Door {
 impl Files for Door {
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         let folder = Path::new(from).parent().unwrap_or(Path::new("."));
-        // The folder of the script comes first, then possible working directories: folders above it, then the current one.
+        // The folder of the script comes first, then possible working directories: folders above it, then the
+        // current one.
         let up =
             std::iter::successors(Some(folder.to_owned()), |folder| Some(folder.join(".."))).take(HIGHEST);
         let candidates = up.map(|folder| folder.join(path)).chain(std::iter::once(PathBuf::from(path)));

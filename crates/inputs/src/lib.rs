@@ -1,6 +1,7 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
-//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
+//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not
+//! interpret content.
 //!
 //! ```
 //! // A word of the command line: a name of the catalogue, else a `config.json`, a folder with one, or a launch file.
@@ -158,7 +159,8 @@ pub fn read(path: &str, limit: u64) -> Result<String, Problem> {
     Ok(STDIN.get_or_init(|| text).clone())
 }
 
-/// Reads a file that need not be text, `-` being standard input. Compressed ones are inflated, up to the same limit.
+/// Reads a file that need not be text, `-` being standard input. Compressed ones are inflated, up to the same
+/// limit.
 pub fn read_bytes(path: &str, limit: u64) -> Result<Vec<u8>, Problem> {
     if path == "-" {
         access::to_listen()?;
@@ -250,7 +252,8 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
-/// Reason why an existing file cannot be read to its end. Plain files never end too early or contain invalid data: only packed ones do.
+/// Reason why an existing file cannot be read to its end. Plain files never end too early or contain invalid
+/// data: only packed ones do.
 fn unread(error: &std::io::Error, label: &str) -> Problem {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {

@@ -46,8 +46,8 @@ pub fn threads(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(asked).clamp(1, most)
 }
 
-/// Limits the threads requested by the environment to the processors: more are slower, and thousands make no progress. Returns a note on a
-/// mistaken number.
+/// Limits the threads requested by the environment to the processors: more are slower, and thousands make no
+/// progress. Returns a note on a mistaken number.
 pub fn bound_threads() -> Option<String> {
     let most = processors();
     let asked = asked().filter(|asked| *asked > most as u128)?;
@@ -58,8 +58,8 @@ pub fn bound_threads() -> Option<String> {
         .then(|| format!("{THREADS} exceeds the {most} processors of this machine; using {most} threads"))
 }
 
-/// Sets the limit and starts the guard, which ends the program by `end`. A server outlives its requests, so it has none: its readers check
-/// the limit.
+/// Sets the limit and starts the guard, which ends the program by `end`. A server outlives its requests, so
+/// it has none: its readers check the limit.
 pub fn bound_memory(asked: Option<u64>, end: Option<impl FnOnce(Problem) + Send + 'static>) {
     let usual = || machine().map(|bytes| bytes / SHARE.1 * SHARE.0);
     let Some(limit) = asked.or_else(usual) else { return };
@@ -97,16 +97,17 @@ pub fn check() -> Result<(), Problem> {
     }
 }
 
-/// Bytes up to which a request may grow when `idle` bytes stayed with the allocator. The threads of a small request rarely get exactly the
-/// memory that others freed, so it has the room of the least limit. The room ends at twice that above the limit: otherwise each
-/// large request would raise `idle` by it.
+/// Bytes up to which a request may grow when `idle` bytes stayed with the allocator. The threads of a small
+/// request rarely get exactly the memory that others freed, so it has the room of the least limit. The room
+/// ends at twice that above the limit: otherwise each large request would raise `idle` by it.
 fn allowed(limit: u64, idle: u64) -> u64 {
     let room = LEAST_MEMORY as u64;
     limit.max(idle).max(idle.min(limit.saturating_add(room)).saturating_add(room))
 }
 
-/// Memory in use at the last time without an active request. Memory freed by a request stays with the allocator for the next one. A server
-/// whose memory stays above the limit rejects only requests that need more.
+/// Memory in use at the last time without an active request. Memory freed by a request stays with the
+/// allocator for the next one. A server whose memory stays above the limit rejects only requests that need
+/// more.
 static IDLE: AtomicU64 = AtomicU64::new(0);
 /// Number of active requests.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
@@ -152,7 +153,8 @@ impl<R> Bounded<R> {
         Self { stream, since: 0, end: None }
     }
 
-    /// The problem that ended the stream: without it readers would treat the data before an error as a truncated file.
+    /// The problem that ended the stream: without it readers would treat the data before an error as a
+    /// truncated file.
     pub fn end(self) -> Result<(), Problem> {
         self.end.map_or(Ok(()), Err)
     }

@@ -1,7 +1,7 @@
 //! Files in memory, for a program in a browser: the files dropped on the web UI.
 //!
-//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists if a file is below it. Does not
-//! write: files only come from the web UI.
+//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists
+//! if a file is below it. Does not write: files only come from the web UI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

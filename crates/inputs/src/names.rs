@@ -1,6 +1,7 @@
 //! Filters on names: a glob, or a part of the name.
 
-/// A filter. `*` matches anything, `?` one character; a word without either matches anywhere in a name. Case is ignored.
+/// A filter. `*` matches anything, `?` one character; a word without either matches anywhere in a name. Case
+/// is ignored.
 #[derive(Clone, Debug)]
 pub struct Pattern(Vec<char>);
 

@@ -1,7 +1,7 @@
 //! The runs that `search` and `size` choose plans for: one for each given cluster and number of devices.
 //!
-//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and a plan back to its command
-//! line. Does not choose.
+//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and
+//! a plan back to its command line. Does not choose.
 
 use crate::run::{self, Sources};
 use crate::{Caller, Disk};
@@ -153,8 +153,8 @@ fn of(
     Ok(Setting { word, spec, run, freed })
 }
 
-/// Opens the performance settings fixed by a launch file. Settings of the command line narrow the search, and the file's own layout is
-/// unchanged.
+/// Opens the performance settings fixed by a launch file. Settings of the command line narrow the search, and
+/// the file's own layout is unchanged.
 fn opened(
     closed: &Sources,
     devices: Option<u64>,
@@ -191,7 +191,8 @@ fn opened(
     Ok(Freed { own: plan, specified, file })
 }
 
-/// The arguments that describe the user's run, and the settings on the command line that narrow the search instead.
+/// The arguments that describe the user's run, and the settings on the command line that narrow the search
+/// instead.
 pub fn apart(arguments: impl Into<Sources>, free: &[String]) -> (Sources, Vec<(String, String, String)>) {
     let arguments = arguments.into();
     // With `--free`, the value of a flag is the user's own and the search may change it.
@@ -213,7 +214,8 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
 }
 
 impl Asked {
-    /// Settings without a number of devices get the one that every other command takes. Returns these numbers in words.
+    /// Settings without a number of devices get the one that every other command takes. Returns these numbers
+    /// in words.
     pub fn fit_devices(&mut self) -> Vec<String> {
         let fitted = fitted_devices(self, &Disk);
         let words = fitted.into_iter().map(|(at, setting, words)| {

@@ -1,7 +1,7 @@
 //! One configuration of a Python file with several: `recipes.py:llama3_70b`.
 //!
-//! Responsible for: splitting the name from the path, and passing it on as the comment that the reader of launch files supports. Excludes
-//! paths of other kinds, in which a colon is part of the name.
+//! Responsible for: splitting the name from the path, and passing it on as the comment that the reader of
+//! launch files supports. Excludes paths of other kinds, in which a colon is part of the name.
 
 use std::path::Path;
 

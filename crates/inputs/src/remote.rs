@@ -1,7 +1,7 @@
 //! Traces at addresses: `s3://`, `gs://`, `az://`, `http://` and `https://`.
 //!
-//! Responsible for: the objects of an address in the order of a folder of files, and an error for addresses that this build cannot read. A
-//! server reads none, because its clients do not pay for the transfer.
+//! Responsible for: the objects of an address in the order of a folder of files, and an error for addresses
+//! that this build cannot read. A server reads none, because its clients do not pay for the transfer.
 
 #[cfg_attr(not(all(feature = "remote", not(target_family = "wasm"))), path = "remote/refusal.rs")]
 mod objects;

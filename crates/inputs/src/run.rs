@@ -67,7 +67,8 @@ fn in_words(arguments: &Sources, problem: Problem) -> Problem {
     railwright_answers::in_flags(problem, arguments.run.is_some())
 }
 
-/// The values of each setting that are valid with the rest of a run. The run itself may be invalid; its model and cluster must be valid.
+/// The values of each setting that are valid with the rest of a run. The run itself may be invalid; its model
+/// and cluster must be valid.
 pub fn valid_values_of(arguments: impl Into<Sources>) -> Result<Vec<Valid>, Refused> {
     let arguments = &arguments.into();
     let spec = layered(arguments)?;

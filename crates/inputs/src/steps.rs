@@ -22,7 +22,8 @@ pub struct Steps {
     pub seconds: Vec<f64>,
 }
 
-/// The steps of a log. `run` is the run of the log, if known: logs without a clock need its tokens or its batch for a time.
+/// The steps of a log. `run` is the run of the log, if known: logs without a clock need its tokens or its
+/// batch for a time.
 pub fn of_log(path: &str, run: Option<&Run>, printer: &dyn Caller) -> Result<Steps, Problem> {
     let mut log = read(path, printer)?;
     if let Some(run) = run {
@@ -58,8 +59,8 @@ fn read(path: &str, printer: &dyn Caller) -> Result<TrainingLog, Problem> {
     log.ok_or_else(|| Problem::new("not a training log").in_file(path))
 }
 
-/// Reports of the last batch size without the first of each start, which are warm-up. All reports, if the log has only means over the whole
-/// run.
+/// Reports of the last batch size without the first of each start, which are warm-up. All reports, if the log
+/// has only means over the whole run.
 fn steady(log: &TrainingLog) -> Vec<f64> {
     let timed: Vec<&Report> = log.reports.iter().filter(|report| report.seconds.is_finite()).collect();
     if log.times_from() == TimesFrom::WholeRun {

@@ -1,7 +1,7 @@
 //! Databases and columnar files among traces: the readers of `railwright-tables`.
 //!
-//! Responsible for: naming such a file if its libraries are missing (in a browser, and without the feature `tables`), so that it is not
-//! reported as an unknown format.
+//! Responsible for: naming such a file if its libraries are missing (in a browser, and without the feature
+//! `tables`), so that it is not reported as an unknown format.
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub use railwright_tables::{

@@ -1,7 +1,8 @@
 //! Traces from the disk: files, folders, globs and archives to recordings, on all cores.
 //!
-//! Responsible for: the selected files ([`sources`]), reading them concurrently, and the progress bar. An unreadable file does not affect
-//! others. Only a window of each file is in memory while it is read; memory is bounded by the recordings kept.
+//! Responsible for: the selected files ([`sources`]), reading them concurrently, and the progress bar. An
+//! unreadable file does not affect others. Only a window of each file is in memory while it is read; memory
+//! is bounded by the recordings kept.
 
 pub mod extent;
 pub mod globs;
@@ -105,7 +106,8 @@ pub struct Selected<'a> {
     pub labels: Vec<String>,
 }
 
-/// Reads the job of the given `paths`: files, folders, globs, archives. Fails if none of it can be read, or if there are several jobs.
+/// Reads the job of the given `paths`: files, folders, globs, archives. Fails if none of it can be read, or
+/// if there are several jobs.
 pub fn load(paths: &[String], wanted: Wanted, keep: Keep, printer: &dyn Caller) -> Result<Loaded, Problem> {
     select(paths, wanted, printer)?.load(keep, printer)
 }
@@ -170,7 +172,8 @@ fn load_now(
     if all > 1 {
         progress.advance_to(0, &|| Some(files(0)));
     }
-    // Each job is one file or one member; collecting keeps the order of the paths regardless of the order of completion.
+    // Each job is one file or one member; collecting keeps the order of the paths regardless of the order of
+    // completion.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
@@ -280,7 +283,8 @@ fn called_trace(label: &str) -> bool {
         && ["trace", "rank", "worker"].iter().any(|word| name.contains(word))
 }
 
-/// The problem of a format that is known but not read: the JSON of rocprofv3, whose database has the same rows.
+/// The problem of a format that is known but not read: the JSON of rocprofv3, whose database has the same
+/// rows.
 fn unread(head: &[u8]) -> Option<Problem> {
     let text = head.utf8_chunks().next()?.valid().trim_start();
     text.strip_prefix('{')?.trim_start().strip_prefix("\"rocprofiler-sdk-tool\"")?;

@@ -152,8 +152,8 @@ fn remove_abandoned(target: &Path, end: &str) {
     }
 }
 
-/// Names of temporary files in a folder. A folder with more than [`FEW`] files is listed once: with one listing for each of thousands of
-/// files, the time grows with their square.
+/// Names of temporary files in a folder. A folder with more than [`FEW`] files is listed once: with one
+/// listing for each of thousands of files, the time grows with their square.
 fn unfinished_in(folder: &Path) -> Vec<String> {
     if let Some(known) = LARGE.lock().unwrap_or_else(PoisonError::into_inner).get(folder) {
         return known.clone();

@@ -1,7 +1,7 @@
 //! The YAML of Hugging Face accelerate: FSDP, DeepSpeed, Megatron-LM, plain replicas.
 //!
-//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them. Does not guess settings that
-//! such files never contain, and reports the flags for them.
+//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them.
+//! Does not guess settings that such files never contain, and reports the flags for them.
 
 pub(crate) mod fsdp;
 mod keys;
@@ -243,7 +243,8 @@ fn trainer_optimizer(name: &str) -> Option<Optimizer> {
     known.into_iter().find_map(|(known, optimizer)| name.contains(known).then_some(optimizer))
 }
 
-/// Sets the optimizer of a name in lower case; an unknown one is estimated as Adam. That of adapters is irrelevant: their states are small.
+/// Sets the optimizer of a name in lower case; an unknown one is estimated as Adam. That of adapters is
+/// irrelevant: their states are small.
 pub(crate) fn set_optimizer(fields: &mut Fields<'_>, path: &str, name: &str) {
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
     match trainer_optimizer(name) {

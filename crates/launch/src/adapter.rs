@@ -1,7 +1,8 @@
 //! Fine-tuning with adapters: rank and target modules for every reader and writer.
 //!
-//! Responsible for: distinguishing adapters from full fine-tuning, the frameworks' defaults, and module names that a plan lacks. Excludes
-//! the dropout and the scale of adapters, which have little effect on time and memory.
+//! Responsible for: distinguishing adapters from full fine-tuning, the frameworks' defaults, and module names
+//! that a plan lacks. Excludes the dropout and the scale of adapters, which have little effect on time and
+//! memory.
 
 use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
@@ -51,7 +52,8 @@ pub(crate) struct Usual {
 pub(crate) const PEFT: Usual =
     Usual { of: "PEFT", rank: 8, targets: &[LoraTarget::Query, LoraTarget::Value] };
 
-/// Megatron-Bridge and NeMo (`LoRA`): rank 32 on attention and MLP, queries with keys and values as one matrix.
+/// Megatron-Bridge and NeMo (`LoRA`): rank 32 on attention and MLP, queries with keys and values as one
+/// matrix.
 pub(crate) const BRIDGE: Usual = Usual {
     of: "Megatron-Bridge",
     rank: 32,
@@ -72,11 +74,13 @@ pub(crate) const CANONICAL: Usual = Usual {
     ..BRIDGE
 };
 
-/// Rank 8 on all linear layers: LLaMA-Factory (`lora_target: all`) and ms-swift (`--target_modules all-linear`).
+/// Rank 8 on all linear layers: LLaMA-Factory (`lora_target: all`) and ms-swift (`--target_modules
+/// all-linear`).
 pub(crate) const ALL_OF_RANK_8: Usual =
     Usual { of: "the trainer", rank: 8, targets: &[LoraTarget::AllLinear] };
 
-/// Reads rank and targets from the first present keys; open ones have the framework's default. Does nothing unless adapters are trained.
+/// Reads rank and targets from the first present keys; open ones have the framework's default. Does nothing
+/// unless adapters are trained.
 pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], usual: Usual) {
     let rank = ranks.iter().find_map(|path| Some((*path, fields.count(path)?)));
     let names = targets.iter().find_map(|path| Some((*path, fields.words(path)?)));
@@ -94,8 +98,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
     defaults(&mut fields.draft, usual);
 }
 
-/// The modules of a regular expression whose last part has alternatives: `...(mlp|self_attn).(up|down|q|v)_proj`. `None` for a plain name
-/// and for other expressions.
+/// The modules of a regular expression whose last part has alternatives:
+/// `...(mlp|self_attn).(up|down|q|v)_proj`. `None` for a plain name and for other expressions.
 fn of_pattern(name: &str) -> Option<Vec<String>> {
     let (before, end) = name.trim().rsplit_once(')')?;
     let (_, alternatives) = before.rsplit_once('(')?;
@@ -185,7 +189,8 @@ const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
     (LoraTarget::MixerOut, &["out_proj"], &["out_proj"]),
 ];
 
-/// Names of the parts of Megatron's fused matrices in `CanonicalLoRA`; `None` for targets that it names as `LoRA` does.
+/// Names of the parts of Megatron's fused matrices in `CanonicalLoRA`; `None` for targets that it names as
+/// `LoRA` does.
 const fn canonical(target: LoraTarget) -> Option<&'static [&'static str]> {
     match target {
         LoraTarget::Query => Some(&["linear_q"]),
@@ -206,8 +211,8 @@ const fn canonical(target: LoraTarget) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Megatron-Bridge's class for a plan's adapters with its names. `CanonicalLoRA` adapts the parts of fused matrices, of a model that has
-/// all of them, and no fused matrix as a whole.
+/// Megatron-Bridge's class for a plan's adapters with its names. `CanonicalLoRA` adapts the parts of fused
+/// matrices, of a model that has all of them, and no fused matrix as a whole.
 pub(crate) fn bridge_class(plan: &Plan, model: &Model) -> (&'static str, &'static str, Names) {
     let targets = plan.adapters().map(|lora| lora.targets.clone()).unwrap_or_default();
     let is_plain = model.layer_kinds.iter().all(|layer| {
@@ -224,10 +229,11 @@ pub(crate) fn bridge_class(plan: &Plan, model: &Model) -> (&'static str, &'stati
     }
 }
 
-/// The rank of a plan's adapters and the names of their targets, for a writer. `None` if the plan trains all parameters.
+/// The rank of a plan's adapters and the names of their targets, for a writer. `None` if the plan trains all
+/// parameters.
 ///
-/// Names of the adapters' modules for a framework. A target without an exact name is covered by several names: such adapters differ in the
-/// parts that share `A`.
+/// Names of the adapters' modules for a framework. A target without an exact name is covered by several
+/// names: such adapters differ in the parts that share `A`.
 pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static str>)> {
     let lora = plan.adapters()?;
     let mut list: Vec<&'static str> = Vec::new();

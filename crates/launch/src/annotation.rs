@@ -1,8 +1,8 @@
 //! Settings without a framework equivalent, in comments that are read back.
 //!
-//! Responsible for: properties of the environment (the software generation, the rack segment of the scheduler) and of the data (length of
-//! documents, balance of experts), as `# railwright: plan.software = "..."`. Excludes all other settings: those with a flag are never
-//! comments.
+//! Responsible for: properties of the environment (the software generation, the rack segment of the
+//! scheduler) and of the data (length of documents, balance of experts), as `# railwright: plan.software =
+//! "..."`. Excludes all other settings: those with a flag are never comments.
 
 use crate::Draft;
 use railwright_spec::cluster::Cluster;
@@ -25,7 +25,8 @@ const KEYS: &[(&str, Option<f64>)] = &[
 pub(crate) fn write(plan: &Plan, model: &Model, cluster: &Cluster) -> String {
     let is_default = |key: &str| match key {
         "segment" => is_default_segment(plan, cluster),
-        // A file does not name the model, so its reader does not know how its published training balanced experts.
+        // A file does not name the model, so its reader does not know how its published training balanced
+        // experts.
         "expert_imbalance" => {
             plan.expert_imbalance == default_imbalance(model, plan.expert_capacity)
                 && plan.expert_imbalance != BIASED_IMBALANCE
@@ -44,7 +45,8 @@ pub(crate) fn write(plan: &Plan, model: &Model, cluster: &Cluster) -> String {
     out
 }
 
-/// Tests whether a reader chooses the plan's segment. If the job does not fill domains evenly, one with other nodes could choose another.
+/// Tests whether a reader chooses the plan's segment. If the job does not fill domains evenly, one with other
+/// nodes could choose another.
 fn is_default_segment(plan: &Plan, cluster: &Cluster) -> bool {
     let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
     is_even && plan.segments(cluster).next() == Some(plan.segment)

@@ -1,7 +1,7 @@
 //! Comparison of a prediction with a log.
 //!
-//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a measurement is inside the interval.
-//! Does not predict.
+//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a
+//! measurement is inside the interval. Does not predict.
 
 use crate::Measured;
 use serde::Serialize;
@@ -29,7 +29,8 @@ pub struct Predicted {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`.
+    /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or
+    /// `reserved`.
     pub figure: &'static str,
     /// Measured, in seconds, tokens a second, TFLOP/s or bytes.
     pub measured: f64,

@@ -1,7 +1,7 @@
 //! Reads and writes DeepSpeed's JSON.
 //!
-//! Responsible for: ZeRO, offload, batches and formats under DeepSpeed's names, and the defaults that depend on the stage. Does not guess
-//! settings that such files never contain: model, sequence length, recompute.
+//! Responsible for: ZeRO, offload, batches and formats under DeepSpeed's names, and the defaults that depend
+//! on the stage. Does not guess settings that such files never contain: model, sequence length, recompute.
 
 mod keys;
 mod write;
@@ -87,7 +87,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     fields.default("plan.overlap.expert", &false, "DeepSpeed does not overlap the expert all-to-all");
 }
 
-/// Reads sharding, degrees, offload and formats of states, for a file whose other settings come from the trainer.
+/// Reads sharding, degrees, offload and formats of states, for a file whose other settings come from the
+/// trainer.
 pub(crate) fn shards(fields: &mut Fields<'_>, prefix: &str) {
     let at = |key: &str| format!("{prefix}{key}");
     degrees(fields, &at);

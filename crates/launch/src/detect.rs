@@ -133,7 +133,8 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
     Some(read)
 }
 
-/// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of sharding alone.
+/// Reads the configuration that a script names; `None` for files that hold the settings of a launcher or of
+/// sharding alone.
 fn read_settings(
     text: &str,
     file: &str,

@@ -1,7 +1,7 @@
 //! A launch under construction, filled by the readers.
 //!
-//! Responsible for: a value with its origin and its place for later messages, and bounds on the memory that a hostile file can use.
-//! Independent of frameworks.
+//! Responsible for: a value with its origin and its place for later messages, and bounds on the memory that a
+//! hostile file can use. Independent of frameworks.
 
 use crate::context::Sources;
 use crate::launch::{Measured, Open, Remark, RemarkKind};
@@ -203,7 +203,8 @@ impl Draft {
         self.launch.model_config = Some(text);
     }
 
-    /// Adds a remark; see [`Remark`]. A message that begins with its source loses it: printers put the source in front.
+    /// Adds a remark; see [`Remark`]. A message that begins with its source loses it: printers put the source
+    /// in front.
     pub fn remark(
         &mut self,
         kind: RemarkKind,
@@ -284,8 +285,9 @@ impl Draft {
         }
     }
 
-    /// Tests whether an undated file belongs to the framework whose generation the calculator assumes for its plan. These are Megatron's
-    /// arguments and configurations, except with full sharding, for which another framework is assumed.
+    /// Tests whether an undated file belongs to the framework whose generation the calculator assumes for its
+    /// plan. These are Megatron's arguments and configurations, except with full sharding, for which
+    /// another framework is assumed.
     fn is_of_assumed_framework(&self) -> bool {
         let is_megatron = matches!(
             self.launch.format,

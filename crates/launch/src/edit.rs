@@ -1,8 +1,9 @@
 //! Changing a plan in the user's own launch file.
 //!
-//! Responsible for: the smallest edit of a text that changes the framework's settings to those of another plan. Everything else is kept:
-//! variables, arrays, wrappers, comments, unknown flags. Proposed edits are read back with the reader of the format: an edit is valid if
-//! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected.
+//! Responsible for: the smallest edit of a text that changes the framework's settings to those of another
+//! plan. Everything else is kept: variables, arrays, wrappers, comments, unknown flags. Proposed edits are
+//! read back with the reader of the format: an edit is valid if exactly the wanted settings changed. An edit
+//! that does not read back as the wanted plan is rejected.
 
 mod conditions;
 mod document;
@@ -33,11 +34,12 @@ pub struct Refused {
     pub by_hand: Vec<Change>,
 }
 
-/// Maximum number of candidates that are read back for one setting. A script with more possible places is rejected.
+/// Maximum number of candidates that are read back for one setting. A script with more possible places is
+/// rejected.
 const MOST_TRIED: usize = 1500;
 
-/// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose framework has no writer keeps the
-/// settings that none of its lines has.
+/// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose
+/// framework has no writer keeps the settings that none of its lines has.
 pub fn settable(format: Format, text: &str) -> Option<BTreeSet<String>> {
     let has_flags = matches!(format, Format::MegatronScript | Format::MegatronCommand | Format::MegatronLog)
         || (format == Format::MegatronArgsYaml && model_args::ModelArgs::of(text).is_some());
@@ -49,8 +51,8 @@ pub fn settable(format: Format, text: &str) -> Option<BTreeSet<String>> {
     in_place::InPlace::of(text).map(|language| language.keys())
 }
 
-/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the original.
-/// It returns the reason if the plan is not the wanted one.
+/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as
+/// the caller read the original. It returns the reason if the plan is not the wanted one.
 pub fn edit(
     format: Format,
     text: &str,

@@ -1,6 +1,7 @@
 //! Words in names of keys that indicate an effect on time or memory.
 //!
-//! Responsible for: keys that no reader understands and that must not pass as harmless. Reads no configuration.
+//! Responsible for: keys that no reader understands and that must not pass as harmless. Reads no
+//! configuration.
 
 use crate::document::Data;
 
@@ -42,7 +43,8 @@ pub(crate) fn named(name: &str) -> bool {
     })
 }
 
-/// Formats of products in fewer bits than 16, as parts of names. Integers are left out: they mostly store moments or frozen weights.
+/// Formats of products in fewer bits than 16, as parts of names. Integers are left out: they mostly store
+/// moments or frozen weights.
 const NARROW: &[&str] = &["fp8", "float8", "mxfp8", "fp4", "nvfp4"];
 
 /// The setting that a key without a known meaning may change, by its name, with the reason.

@@ -1,7 +1,8 @@
-//! Variables of the environment that reach a program: exported ones, those before a command, and those of its launcher or container.
+//! Variables of the environment that reach a program: exported ones, those before a command, and those of its
+//! launcher or container.
 //!
-//! Responsible for: remarks on all that no reader and no estimate has, so that none of them passes as read. Variables of a framework belong
-//! to its reader.
+//! Responsible for: remarks on all that no reader and no estimate has, so that none of them passes as read.
+//! Variables of a framework belong to its reader.
 
 mod known;
 
@@ -102,7 +103,8 @@ fn is_off(value: &str) -> bool {
     effects::is_off(&crate::document::Data::of_word(value))
 }
 
-/// Tests whether a variable is known without an effect here, used by the script itself, or named in the result.
+/// Tests whether a variable is known without an effect here, used by the script itself, or named in the
+/// result.
 fn is_read(launch: &Launch, script: &Script, name: &str) -> bool {
     if known::is_harmless(name) || known::EFFECTS.iter().any(|known| known.name == name) {
         return true;
@@ -128,8 +130,8 @@ fn uses(text: &str, name: &str) -> bool {
     })
 }
 
-/// Variables in the words of a command: `docker run -e NAME=value`, `mpirun -x NAME=value`, `env NAME=value`, `srun --export=ALL,NAME=value`,
-/// and Ray's `--runtime-env-json`.
+/// Variables in the words of a command: `docker run -e NAME=value`, `mpirun -x NAME=value`, `env NAME=value`,
+/// `srun --export=ALL,NAME=value`, and Ray's `--runtime-env-json`.
 fn of_command(command: &Command) -> Vec<Exported> {
     let mut found = Vec::new();
     let mut add = |text: &str, line: usize| {

@@ -1,6 +1,7 @@
 //! Features of the software that keys switch on: losses that never hold all logits, fused dispatch, graphs.
 //!
-//! Responsible for: the names that trainers have for them. Excludes their effects, which the catalogue of software has.
+//! Responsible for: the names that trainers have for them. Excludes their effects, which the catalogue of
+//! software has.
 
 use crate::RemarkKind;
 use crate::document::{Data, Entry};
@@ -17,8 +18,9 @@ const FUSED_LAYERS: &str = "fused-layers";
 /// Feature of kernels that send each token once per node.
 pub(crate) const FUSED_DISPATCH: &str = "fused-dispatch";
 
-/// Switches of trainers on Hugging Face's models, and the feature that each turns on: a loss fused with the head, and Liger's kernels inside
-/// layers. Axolotl has one for each of those kernels; that of norms stands for all.
+/// Switches of trainers on Hugging Face's models, and the feature that each turns on: a loss fused with the
+/// head, and Liger's kernels inside layers. Axolotl has one for each of those kernels; that of norms stands
+/// for all.
 const SWITCHES: &[(&str, &str)] = &[
     ("use_liger_kernel", FUSED),
     ("enable_liger_kernel", FUSED),
@@ -31,8 +33,9 @@ const SWITCHES: &[(&str, &str)] = &[
     ("liger_rms_norm", FUSED_LAYERS),
 ];
 
-/// The switch of all of Liger's kernels, and the key of each kernel, which takes one back. What a file does not name is on, except the
-/// loss on whole logits. Source: Transformers, `TrainingArguments.liger_kernel_config`; Liger, `apply_liger_kernel_to_llama`.
+/// The switch of all of Liger's kernels, and the key of each kernel, which takes one back. What a file does
+/// not name is on, except the loss on whole logits. Source: Transformers,
+/// `TrainingArguments.liger_kernel_config`; Liger, `apply_liger_kernel_to_llama`.
 const OF_LIGER: (&str, &[(&str, &str)]) = (
     "use_liger_kernel",
     &[
@@ -57,7 +60,8 @@ pub(crate) fn switches(fields: &mut Fields<'_>) {
     }
 }
 
-/// Reads what trainers on Hugging Face's models name elsewhere, after the software is known: a plugin, or the name of a loss.
+/// Reads what trainers on Hugging Face's models name elsewhere, after the software is known: a plugin, or the
+/// name of a loss.
 pub(crate) fn trainers(fields: &mut Fields<'_>) {
     // Axolotl's plugin is on by itself.
     let path = "plugins";

@@ -398,7 +398,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Tests whether a text stands for a value that the user or a template fills in: `TO_BE_FILLED`, `<gpus>`, `{gpus}`, `{{ gpus }}`, `???`.
+/// Tests whether a text stands for a value that the user or a template fills in: `TO_BE_FILLED`, `<gpus>`,
+/// `{gpus}`, `{{ gpus }}`, `???`.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     let text = text.trim();
     let is_bracketed = (text.starts_with('<') && text.ends_with('>'))

@@ -1,7 +1,7 @@
 //! Files of tools with the key names of other tools.
 //!
-//! Responsible for: features that identify such a file, so that a reader does not claim the file of another tool because of an equal key
-//! name. Does not read them.
+//! Responsible for: features that identify such a file, so that a reader does not claim the file of another
+//! tool because of an equal key name. Does not read them.
 
 /// Keys that begin a line, all of which a file must have, and the tool of the file.
 const MARKS: &[(&[&str], &str)] = &[

@@ -1,6 +1,7 @@
 //! The kinds of input files other than models and clusters.
 //!
-//! Responsible for: their names. Which of them can be read and written is in the lists of readers and writers.
+//! Responsible for: their names. Which of them can be read and written is in the lists of readers and
+//! writers.
 
 use serde::Serialize;
 
@@ -31,8 +32,8 @@ pub enum Format {
     Nemo,
     /// The YAML of Hugging Face accelerate.
     Accelerate,
-    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, NeMo
-    /// Automodel, xtuner, VeOmni.
+    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT,
+    /// OpenRLHF, NeMo Automodel, xtuner, VeOmni.
     HfTrainer,
     /// Reinforcement learning: verl, NeMo-RL.
     Rl,

@@ -1,6 +1,7 @@
 //! The framework of a software generation.
 
-/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a writer.
+/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a
+/// writer.
 pub fn framework_of(software: &str) -> Option<&'static str> {
     /// Prefixes of generation identifiers, with their writers.
     const STARTS: &[(&str, &str)] = &[

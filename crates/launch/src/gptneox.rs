@@ -1,7 +1,7 @@
 //! GPT-NeoX's YAML, which is mostly written as JSON.
 //!
-//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. The vocabulary is that of a
-//! tokenizer with a known name, or open.
+//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file.
+//! The vocabulary is that of a tokenizer with a known name, or open.
 
 pub(crate) mod dump;
 mod experts;
@@ -293,7 +293,8 @@ pub(crate) fn read_document(
     fields.finish()
 }
 
-/// A file without model and layout is one of several that GPT-NeoX reads together: what it lacks has no default.
+/// A file without model and layout is one of several that GPT-NeoX reads together: what it lacks has no
+/// default.
 fn part(fields: &mut Fields<'_>) {
     let why = "it is one of several files of a GPT-NeoX configuration, without model and layout";
     fields.draft.partial(why);
@@ -313,7 +314,8 @@ fn part(fields: &mut Fields<'_>) {
     }
 }
 
-/// Megatron's model code under DeepSpeed, with tensor and pipeline parallelism; FlashAttention is a choice for each layer.
+/// Megatron's model code under DeepSpeed, with tensor and pipeline parallelism; FlashAttention is a choice
+/// for each layer.
 fn software(fields: &mut Fields<'_>) {
     let path = "attention_config";
     let is_flash = fields.document.get(path).is_some_and(|entry| entry.data.plain().contains("flash"));
@@ -419,8 +421,9 @@ fn model(fields: &mut Fields<'_>) {
     }
 }
 
-/// The width of a gated MLP. GPT-NeoX takes two thirds of the width that is set, or of four times the model's, for both input matrices
-/// together, and rounds up: `ceil(floor(2/3 width) / 2 / multiple) multiple` (`ParallelMLP` in `megatron/model/transformer.py`).
+/// The width of a gated MLP. GPT-NeoX takes two thirds of the width that is set, or of four times the
+/// model's, for both input matrices together, and rounds up: `ceil(floor(2/3 width) / 2 / multiple) multiple`
+/// (`ParallelMLP` in `megatron/model/transformer.py`).
 fn gated_width(fields: &mut Fields<'_>) {
     let (path, multiple) =
         ("intermediate_size", fields.count("mlp_multiple_of").filter(|&n| n > 0).unwrap_or(256));

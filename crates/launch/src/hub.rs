@@ -1,7 +1,7 @@
 //! Models by the names under which Hugging Face has them.
 //!
-//! Responsible for: the repository of a model of the catalogue, for writers whose frameworks load a model by it. None if the dimensions
-//! differ from the catalogue's.
+//! Responsible for: the repository of a model of the catalogue, for writers whose frameworks load a model by
+//! it. None if the dimensions differ from the catalogue's.
 
 use crate::Lost;
 use railwright_spec::model::{Model, by_name, catalogue};

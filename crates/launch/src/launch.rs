@@ -16,14 +16,16 @@ pub struct Launch {
     pub file: String,
     /// Its run settings; all others are open.
     pub spec: RunSpec,
-    /// The text of a `config.json`, if the keys of a run file cannot express the model. `spec.model.config` is then [`Launch::file`], and
-    /// the caller that resolves the specification provides this text under that name.
+    /// The text of a `config.json`, if the keys of a run file cannot express the model. `spec.model.config`
+    /// is then [`Launch::file`], and the caller that resolves the specification provides this text under
+    /// that name.
     pub model_config: Option<String>,
     /// Origin of each value, in the order of reading.
     pub origins: Vec<Origin>,
     /// All remarks.
     pub remarks: Vec<Remark>,
-    /// Reason why the file shows only a part of the run; `None` for a complete file. Open settings of a partial file have no defaults.
+    /// Reason why the file shows only a part of the run; `None` for a complete file. Open settings of a
+    /// partial file have no defaults.
     pub partial: Option<String>,
     /// Values that the file sets but that are unknown, or that a partial file leaves open.
     pub open: Vec<Open>,
@@ -66,7 +68,8 @@ pub struct Open {
 }
 
 impl Open {
-    /// The action that closes it; `option` is its flag. In `tune` a flag restricts the search, and `--set` describes the file.
+    /// The action that closes it; `option` is its flag. In `tune` a flag restricts the search, and `--set`
+    /// describes the file.
     pub fn hint(&self, option: &str) -> String {
         let of_tune = if option.starts_with("--set") {
             String::new()
@@ -153,7 +156,8 @@ pub struct Measured {
     pub left_out: u64,
     /// Iterations left out because they have another batch size than the last.
     pub other_batch: u64,
-    /// Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+    /// Seconds of one step: the median of the reports that were kept, each weighted with the iterations that
+    /// it averages over.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time: f64,
     /// The tenth and ninetieth percentile of the same.
@@ -178,8 +182,9 @@ impl Launch {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }
 
-    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the others: the experts that
-    /// ranks share, and for dimensions of its own the rows of the vocabulary and the experts of a token.
+    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the
+    /// others: the experts that ranks share, and for dimensions of its own the rows of the vocabulary and
+    /// the experts of a token.
     pub fn needs_of_model(key: &str, spec: &RunSpec) -> bool {
         let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
         match key {

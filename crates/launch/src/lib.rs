@@ -1,8 +1,9 @@
 //! Reads and writes launch files of training frameworks: text to a run specification, and back.
 //!
-//! Responsible for: one reader and one writer per framework, behind one trait each; format detection by content; the origin of every value;
-//! reports of values that are not supported or not expressible. Opens no files, runs no scripts, and never guesses silently: settings
-//! missing in a file are open in the specification.
+//! Responsible for: one reader and one writer per framework, behind one trait each; format detection by
+//! content; the origin of every value; reports of values that are not supported or not expressible. Opens no
+//! files, runs no scripts, and never guesses silently: settings missing in a file are open in the
+//! specification.
 //!
 //! Start at [`Launch`], the result of every [`Reader`], and [`Written`], the result of every [`Writer`].
 //!

@@ -54,7 +54,8 @@ pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reaso
     lost.chain(unset).collect()
 }
 
-/// The warning that a file does not hold the devices of a node, where they differ from those of the cluster's preset: a reader takes the latter.
+/// The warning that a file does not hold the devices of a node, where they differ from those of the cluster's
+/// preset: a reader takes the latter.
 fn lost_nodes(run: &Run) -> Option<Lost> {
     let cluster = &run.cluster;
     let own = cluster.devices_per_node;

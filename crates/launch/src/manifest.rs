@@ -1,11 +1,14 @@
-//! Kubernetes manifests as shell scripts: the command and arguments of their containers, at the lines that they have.
+//! Kubernetes manifests as shell scripts: the command and arguments of their containers, at the lines that
+//! they have.
 //!
-//! Responsible for: `command`, `args` and `env` of containers in block and flow style, block texts of `bash -c`, and blanks of templates
-//! (`$(NAME)`, `{{ .Values.name }}`) as variables. Numbers of replicas and resources are not read.
+//! Responsible for: `command`, `args` and `env` of containers in block and flow style, block texts of `bash
+//! -c`, and blanks of templates (`$(NAME)`, `{{ .Values.name }}`) as variables. Numbers of replicas and
+//! resources are not read.
 
 use std::fmt::Write as _;
 
-/// The script that the containers of a manifest run, with as many lines as the manifest; `None` for other texts.
+/// The script that the containers of a manifest run, with as many lines as the manifest; `None` for other
+/// texts.
 pub(crate) fn script(text: &str) -> Option<String> {
     let has = |key: &str| text.lines().any(|line| is_key(line, key));
     let is_manifest = has("kind") && has("apiVersion") && (has("command") || has("args"));
@@ -296,7 +299,8 @@ mod tests {
         "--bf16",
     ];
 
-    /// Lists in block and flow style, and a script of a shell, are the same command at the lines that they have.
+    /// Lists in block and flow style, and a script of a shell, are the same command at the lines that they
+    /// have.
     #[test]
     fn lists_and_scripts_of_a_container_are_its_command() {
         let items = |start: &str| FLAGS.map(|flag| format!("{start}{flag}\n")).concat();

@@ -1,7 +1,8 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
-//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and settings of its
-//! base file. Scales of a model that are no power of two are errors, as in MaxText.
+//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of
+//! dimensions, and settings of its base file. Scales of a model that are no power of two are errors, as in
+//! MaxText.
 
 mod base;
 mod chips;
@@ -221,7 +222,8 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
             "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
         fields.default("plan.sequence_parallel", &true, message);
     }
-    // `logical_axis_rules` of base.yml: weights outside of experts are also divided along the axes of experts and of the sequence.
+    // `logical_axis_rules` of base.yml: weights outside of experts are also divided along the axes of experts
+    // and of the sequence.
     let shards = product(&[fsdp, transposed, expert, all_context]);
     let sharding = match (shards, data) {
         (Ok(1), _) => {
@@ -251,7 +253,8 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
             fields.draft.leave_open("plan.sharding", &source, line, why);
         }
     }
-    // base.yml: `dcn_data_parallelism: -1` and `ici_fsdp_parallelism: -1`, that is shards within a slice and replicas of slices.
+    // base.yml: `dcn_data_parallelism: -1` and `ici_fsdp_parallelism: -1`, that is shards within a slice and
+    // replicas of slices.
     let has_own =
         ["dcn_data_parallelism", "dcn_fsdp_parallelism"].iter().any(|axis| fields.document.has(axis));
     if fsdp.is_err() && data == Ok(1) && !has_own {
@@ -315,8 +318,9 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     }
 }
 
-/// The batch if an axis takes all remaining devices. A replica has `tensor x context x pipeline` of them, for any number of replicas. So
-/// its micro-batch and their number are known, and the global batch follows from the number of devices.
+/// The batch if an axis takes all remaining devices. A replica has `tensor x context x pipeline` of them, for
+/// any number of replicas. So its micro-batch and their number are known, and the global batch follows from
+/// the number of devices.
 fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
     let path = "per_device_batch_size";
     let Some(model) = mesh.model else {
@@ -408,8 +412,9 @@ fn choices(fields: &mut Fields<'_>) {
     }
 }
 
-/// Formats of stored numbers. Weights are the trained copy: Adam's moments and the gradients take their format, unless `mu_dtype` and
-/// `grad_dtype` set others (MaxText's `configs/base.yml` and `optimizers.py`, August 2026).
+/// Formats of stored numbers. Weights are the trained copy: Adam's moments and the gradients take their
+/// format, unless `mu_dtype` and `grad_dtype` set others (MaxText's `configs/base.yml` and `optimizers.py`,
+/// August 2026).
 fn stored(fields: &mut Fields<'_>) {
     let path = "weight_dtype";
     match fields.word(path).as_deref() {

@@ -1,7 +1,7 @@
 //! nanotron's YAML in and out, and the Python from which its users write it.
 //!
-//! Responsible for: nanotron's parallel sizes, its two schedules, its Hugging Face names of model dimensions. Configurations without the
-//! sections that nanotron requires are errors.
+//! Responsible for: nanotron's parallel sizes, its two schedules, its Hugging Face names of model dimensions.
+//! Configurations without the sections that nanotron requires are errors.
 
 mod keys;
 mod model;

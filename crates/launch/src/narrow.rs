@@ -6,7 +6,8 @@ use crate::fields::Fields;
 use railwright_spec::plan::Master;
 use railwright_spec::precision::DataType;
 
-/// Weights, gradients and moments in the format of computation: PyTorch's optimizers keep moments in the format of their parameters.
+/// Weights, gradients and moments in the format of computation: PyTorch's optimizers keep moments in the
+/// format of their parameters.
 pub(crate) fn pure(fields: &mut Fields<'_>, path: &str, format: DataType, reduce: DataType) {
     for key in ["plan.precision.parameters", "plan.precision.gradients", "plan.precision.moments"] {
         fields.set(key, &format, path);

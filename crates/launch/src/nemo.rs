@@ -1,7 +1,8 @@
 //! Megatron-Bridge's and NeMo's YAML, and overrides of either.
 //!
-//! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and references inside a file. Does
-//! not follow references out of it. Sets no defaults for a file that only overrides another one.
+//! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and
+//! references inside a file. Does not follow references out of it. Sets no defaults for a file that only
+//! overrides another one.
 
 mod formats;
 mod helpers;
@@ -127,7 +128,8 @@ fn has_section(text: &str, key: &str) -> bool {
     })
 }
 
-/// Tests whether most overrides of the sections that other programs have as well are fields of Megatron-Bridge.
+/// Tests whether most overrides of the sections that other programs have as well are fields of
+/// Megatron-Bridge.
 fn are_of_bridge(text: &str) -> bool {
     let words = text.split_whitespace().map(|word| word.trim_start_matches(['+', '\'', '"']));
     let paths: Vec<&str> = words

@@ -1,7 +1,8 @@
 //! OLMo-core's configurations in Python: training modules of transformers on PyTorch's FSDP 2.
 //!
-//! Responsible for: the two forms of its scripts (one function that returns an experiment, and one builder per section), batches that count
-//! tokens, and the division of replicas. Every setting that depends on the number of ranks or on arguments of the script is open.
+//! Responsible for: the two forms of its scripts (one function that returns an experiment, and one builder
+//! per section), batches that count tokens, and the division of replicas. Every setting that depends on the
+//! number of ranks or on arguments of the script is open.
 
 mod model;
 mod parallel;

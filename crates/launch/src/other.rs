@@ -1,7 +1,8 @@
 //! Programs without a reader of their own: settings whose names mean the same everywhere.
 //!
-//! Responsible for: configurations (YAML, TOML, JSON, variables in Python) and arguments of unknown programs. Only names without a second meaning are read; a
-//! setting with two values is open, and no default of the program is stated. Every other key is listed.
+//! Responsible for: configurations (YAML, TOML, JSON, variables in Python) and arguments of unknown programs.
+//! Only names without a second meaning are read; a setting with two values is open, and no default of the
+//! program is stated. Every other key is listed.
 
 mod adapters;
 mod found;
@@ -22,7 +23,8 @@ use crate::{Context, Evidence, Format, Launch, RemarkKind, Strength, trainers};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
-/// Settings without which an estimate is impossible, and those that change it most: open unless the file sets them.
+/// Settings without which an estimate is impossible, and those that change it most: open unless the file sets
+/// them.
 const OPEN: &[&str] = &[
     "plan.tensor_parallel",
     "plan.pipeline_parallel",
@@ -149,7 +151,8 @@ pub(crate) fn describes_training(arguments: &[Word]) -> bool {
     parts::evidence(&keys(arguments)).is_some()
 }
 
-/// Reads the arguments of an unknown program; `None` if they do not describe a training run. `processes` are those of its launcher.
+/// Reads the arguments of an unknown program; `None` if they do not describe a training run. `processes` are
+/// those of its launcher.
 pub(crate) fn read_arguments(
     program: &str,
     script: &crate::shell::Script,

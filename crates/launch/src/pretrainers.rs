@@ -1,7 +1,8 @@
-//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI, and OLMo's first trainer.
+//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI, and OLMo's first
+//! trainer.
 //!
-//! Responsible for: their keys and defaults, and models whose layers a plan can express. Models with layers of other kinds are open, never read
-//! as transformers. Each library has a module.
+//! Responsible for: their keys and defaults, and models whose layers a plan can express. Models with layers
+//! of other kinds are open, never read as transformers. Each library has a module.
 
 mod colossal;
 mod common;

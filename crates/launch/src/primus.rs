@@ -1,7 +1,8 @@
 //! Primus' YAML: Megatron-LM's arguments as overrides of a module and a model.
 //!
-//! Responsible for: a module's overrides over its base files, under the names of its framework, and defaults of environment variables.
-//! Without these files settings stay open. Modules of frameworks without a reader are errors.
+//! Responsible for: a module's overrides over its base files, under the names of its framework, and defaults
+//! of environment variables. Without these files settings stay open. Modules of frameworks without a reader
+//! are errors.
 
 mod inherit;
 mod variables;
@@ -52,7 +53,8 @@ impl Reader for PrimusReader {
     }
 }
 
-/// Reads a configuration under the arguments of Primus's command line, which are overrides of its module, and variables that a script exports.
+/// Reads a configuration under the arguments of Primus's command line, which are overrides of its module, and
+/// variables that a script exports.
 pub(crate) fn read_started(
     text: &str,
     file: &str,
@@ -89,7 +91,8 @@ pub(crate) fn read_started(
     }
 }
 
-/// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as its variable.
+/// Puts arguments in place of the overrides of a module. A value that the script does not determine stays as
+/// its variable.
 fn override_with(arguments: &[Word], merged: &mut Merged) {
     // The launcher's words precede the verb.
     let first = arguments.iter().position(|word| word.text == "train").unwrap_or(0);
@@ -115,7 +118,8 @@ fn override_with(arguments: &[Word], merged: &mut Merged) {
     }
 }
 
-/// Ranks of `primus-cli slurm srun -N 4 -- train ...`: nodes of 8 GPUs, unless `GPUS_PER_NODE` is set (`primus-cli-direct.sh`).
+/// Ranks of `primus-cli slurm srun -N 4 -- train ...`: nodes of 8 GPUs, unless `GPUS_PER_NODE` is set
+/// (`primus-cli-direct.sh`).
 fn ranks(arguments: &[Word], variables: &BTreeMap<String, String>, command: usize) -> World {
     let options: Vec<&Word> = arguments.iter().take_while(|word| word.text != "train").collect();
     let nodes = options.windows(2).find_map(|pair| {
@@ -242,7 +246,8 @@ impl Merged {
     }
 }
 
-/// A module of Megatron, or of Megatron-Bridge, which has the same settings under the same names and its own defaults.
+/// A module of Megatron, or of Megatron-Bridge, which has the same settings under the same names and its own
+/// defaults.
 fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_bridge = framework == "megatron_bridge";
     let is_whole = merged.is_whole() && !is_bridge;

@@ -1,8 +1,8 @@
 //! Configurations written in Python, read literally: assigned values, not computed ones.
 //!
-//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the open keys, and the calls of other code
-//! that may change it. Functions and constants of modules in the same repository are followed. Runs nothing, and does not choose among
-//! several configurations.
+//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the open keys,
+//! and the calls of other code that may change it. Functions and constants of modules in the same repository
+//! are followed. Runs nothing, and does not choose among several configurations.
 
 mod calls;
 mod compute;
@@ -89,7 +89,8 @@ const HARMLESS: &[&str] = &[
 
 /// Tests whether a text is Python that imports a module or one of its submodules.
 pub(crate) fn imports(text: &str, module: &str) -> bool {
-    // A quick search for long texts that never name the module. A script of a shell may contain a program in Python.
+    // A quick search for long texts that never name the module. A script of a shell may contain a program in
+    // Python.
     text.contains(module)
         && !shell::is_marked(text)
         && text.lines().any(|line| {
@@ -102,8 +103,8 @@ pub(crate) fn imports(text: &str, module: &str) -> bool {
         })
 }
 
-/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind. `keeps` selects functions of other
-/// files whose result the reader supports by name.
+/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind.
+/// `keeps` selects functions of other files whose result the reader supports by name.
 pub(crate) fn read(
     text: &str,
     file: &str,
@@ -245,7 +246,8 @@ impl Recipe {
         self.document.entries.extend(document.entries.iter().cloned());
     }
 
-    /// Reports open keys selected by `is_wanted`, calls of other code except those that `is_known` selects by name, and assumptions.
+    /// Reports open keys selected by `is_wanted`, calls of other code except those that `is_known` selects by
+    /// name, and assumptions.
     pub(crate) fn remarks(
         &self,
         draft: &mut Draft,
@@ -303,8 +305,8 @@ pub(crate) struct Given<'a> {
     pub(crate) value: Option<i64>,
 }
 
-/// The result of every public function of a text that returns an object, called with fields of its parameters. Arguments that the text
-/// declares for its command line have their defaults.
+/// The result of every public function of a text that returns an object, called with fields of its
+/// parameters. Arguments that the text declares for its command line have their defaults.
 pub(crate) fn results(text: &str, file: &str, given: &[Given<'_>]) -> Result<Vec<Recipe>, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;

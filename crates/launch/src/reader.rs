@@ -9,13 +9,15 @@ pub trait Reader: Sync {
     /// The kind.
     fn format(&self) -> Format;
 
-    /// Tests whether a text is of this kind, with the evidence. Uses the content alone, because names of files can be wrong.
+    /// Tests whether a text is of this kind, with the evidence. Uses the content alone, because names of
+    /// files can be wrong.
     fn recognise(&self, text: &str) -> Option<Evidence>;
 
     /// Reads a text; `file` is its name in messages. All problems are returned at once.
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
 
-    /// The same with context: variables, arguments of a script, files that it reads. Readers of self-contained files ignore it.
+    /// The same with context: variables, arguments of a script, files that it reads. Readers of
+    /// self-contained files ignore it.
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let _ = context;
         self.read(text, file)

@@ -1,8 +1,9 @@
-//! Reinforcement learning: verl and RL2 (scripts with overrides, verl's YAML), NeMo-RL and AReaL (YAML), prime-rl (TOML); and fine-tuning
-//! with them.
+//! Reinforcement learning: verl and RL2 (scripts with overrides, verl's YAML), NeMo-RL and AReaL (YAML),
+//! prime-rl (TOML); and fine-tuning with them.
 //!
-//! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same GPUs, which is listed.
-//! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
+//! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same
+//! GPUs, which is listed. Excludes the time of generation, rewards and log-probabilities: a step here is one
+//! update of the actor.
 
 mod areal;
 mod common;
@@ -69,7 +70,8 @@ impl Reader for RlReader {
     }
 }
 
-/// Reads a configuration with the arguments of the program that reads it, which are overrides in Hydra's form.
+/// Reads a configuration with the arguments of the program that reads it, which are overrides in Hydra's
+/// form.
 pub(crate) fn read_started(
     text: &str,
     file: &str,

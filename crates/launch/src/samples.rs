@@ -1,12 +1,13 @@
 //! Lengths of training samples, as readers of trainers have them.
 //!
-//! Responsible for: the sequence length from the longest sample, and the remark on samples that are shorter. Names of keys belong to the
-//! readers.
+//! Responsible for: the sequence length from the longest sample, and the remark on samples that are shorter.
+//! Names of keys belong to the readers.
 
 use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
 
-/// Length at the first of some paths that the file has, with the path. `None` without one, and if it is no number.
+/// Length at the first of some paths that the file has, with the path. `None` without one, and if it is no
+/// number.
 pub(crate) fn first<'a>(fields: &mut Fields<'_>, paths: &[&'a str]) -> Option<(&'a str, u64)> {
     let path = paths.iter().copied().find(|path| fields.document.get(path).is_some())?;
     Some((path, fields.count(path)?))

@@ -1,6 +1,8 @@
-//! Scripts with several commands that start a training: one is read, and each of the others is another run or an alternative to it.
+//! Scripts with several commands that start a training: one is read, and each of the others is another run or
+//! an alternative to it.
 //!
-//! Responsible for: the commands that start a training, and a remark that names the lines of all and the one that is read.
+//! Responsible for: the commands that start a training, and a remark that names the lines of all and the one
+//! that is read.
 
 use crate::launch::{Launch, Remark, RemarkKind};
 use crate::shell::{Command, Script};
@@ -89,7 +91,8 @@ pub(crate) fn note(launch: &mut Launch, script: &Script) {
     launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
 }
 
-/// What the commands are that are not read: alternatives in other branches of the same condition, at some lines, or other runs.
+/// What the commands are that are not read: alternatives in other branches of the same condition, at some
+/// lines, or other runs.
 fn rest(excluded: &[String], all: usize) -> String {
     if excluded.is_empty() {
         return "each of the others is a separate run".to_owned();
@@ -130,7 +133,8 @@ fn shared(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// Tests whether a program's name has a word of one that trains nothing, and none of a training: `latest_train.py` trains.
+/// Tests whether a program's name has a word of one that trains nothing, and none of a training:
+/// `latest_train.py` trains.
 fn is_other(name: &str) -> bool {
     let has = |parts: &[&str]| {
         name.split(|c: char| !c.is_alphanumeric()).any(|word| parts.iter().any(|part| word.starts_with(part)))

@@ -1,8 +1,9 @@
 //! Shell scripts read without running them: which commands a script would start, with which words.
 //!
-//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known values, functions and loops; the
-//! scripts that a script reads or starts; the origin of every word. Runs nothing and ignores the environment: values that depend on these
-//! are unknown, with the reason. An undecided branch leaves open the values that it would change. Memory and time of a hostile script are
+//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known
+//! values, functions and loops; the scripts that a script reads or starts; the origin of every word. Runs
+//! nothing and ignores the environment: values that depend on these are unknown, with the reason. An
+//! undecided branch leaves open the values that it would change. Memory and time of a hostile script are
 //! bounded.
 
 mod arithmetic;
@@ -31,7 +32,8 @@ pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
     /// The words of `sbatch` before the script that it starts.
     pub(crate) submitted: Vec<Command>,
-    /// The variables at its end, each as words: for commands that are assembled and started in an unsupported form.
+    /// The variables at its end, each as words: for commands that are assembled and started in an
+    /// unsupported form.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
     /// Variables that its programs inherit, in the order of their export.
     pub(crate) environment: Vec<Exported>,
@@ -100,7 +102,8 @@ impl Command {
 }
 
 impl Script {
-    /// The last command whose words pass a test, as the words of its launcher and those that begin with the program.
+    /// The last command whose words pass a test, as the words of its launcher and those that begin with the
+    /// program.
     pub(crate) fn last_with(&self, is_program: impl Fn(&str) -> bool) -> Option<(&[Word], &[Word])> {
         self.commands.iter().rev().find_map(|command| {
             let at = command.words.iter().position(|word| is_program(&word.text))?;
@@ -161,7 +164,8 @@ pub(crate) fn is_marked(text: &str) -> bool {
     })
 }
 
-/// Reads a script. `given` are variables that its own directives set; `directives` reads those of further scripts.
+/// Reads a script. `given` are variables that its own directives set; `directives` reads those of further
+/// scripts.
 pub(crate) fn read(
     text: &str,
     file: &str,

@@ -1,7 +1,8 @@
-//! Shell scripts that start a program which no reader knows by its flags: the configuration that they name, with the launcher's ranks.
+//! Shell scripts that start a program which no reader knows by its flags: the configuration that they name,
+//! with the launcher's ranks.
 //!
-//! Responsible for: the settings of the named file as those of the script, and its other arguments, which are listed. A script without
-//! such a file is refused with the name of its program.
+//! Responsible for: the settings of the named file as those of the script, and its other arguments, which are
+//! listed. A script without such a file is refused with the name of its program.
 
 mod start;
 
@@ -17,7 +18,8 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
 
-/// Reads a file of settings that the words of a launcher start, under the variables of the script; `None` if its format is unknown.
+/// Reads a file of settings that the words of a launcher start, under the variables of the script; `None` if
+/// its format is unknown.
 pub(crate) type Inner<'a> =
     &'a dyn Fn(&str, &str, Words<'_>, &[Exported]) -> Option<Result<Launch, Vec<Problem>>>;
 
@@ -169,8 +171,8 @@ fn exported(script: &Script, line: usize) -> Vec<Exported> {
     script.environment.iter().cloned().chain(own).collect()
 }
 
-/// The ranks that LLaMA-Factory's command starts on its nodes: as many as are set, or one on each visible device
-/// (`src/llamafactory/launcher.py`).
+/// The ranks that LLaMA-Factory's command starts on its nodes: as many as are set, or one on each visible
+/// device (`src/llamafactory/launcher.py`).
 fn of_environment(program: &str, exported: &[Exported]) -> Option<(u64, String, usize)> {
     if program != "llamafactory-cli" {
         return None;
@@ -293,7 +295,8 @@ fn combined(
     launch
 }
 
-/// Tests whether a reader used a setting of the command: it then has a source without a line of the configuration.
+/// Tests whether a reader used a setting of the command: it then has a source without a line of the
+/// configuration.
 fn is_applied(launch: &Launch, name: &str) -> bool {
     let source = format!("{name} = ");
     let has = |own: &str, line: Option<usize>| line.is_none() && own.starts_with(&source);

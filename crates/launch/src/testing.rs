@@ -38,7 +38,8 @@ pub(crate) struct Ranges {
     pub(crate) sequences: &'static [u64],
     /// Keys of a run file with their values, beyond those that every random run has.
     pub(crate) choices: &'static [(&'static str, &'static [&'static str])],
-    /// Set after the random ones, for settings that a format can only express one way: `&["plan.optimizer=adam"]`.
+    /// Set after the random ones, for settings that a format can only express one way:
+    /// `&["plan.optimizer=adam"]`.
     pub(crate) settings: &'static [&'static str],
 }
 

@@ -1,11 +1,12 @@
 //! Vocabularies of tokenizers, by the path of their file or by their kind.
 //!
-//! Responsible for: the rows that a name determines, and numbers in a path, which are a hint only. Reads no tokenizer; unknown names have
-//! no rows.
+//! Responsible for: the rows that a name determines, and numbers in a path, which are a hint only. Reads no
+//! tokenizer; unknown names have no rows.
 
 use railwright_spec::model::by_name;
 
-/// Vocabularies of Megatron's kinds whose file may have any vocabulary: byte pairs, and SentencePiece's pieces.
+/// Vocabularies of Megatron's kinds whose file may have any vocabulary: byte pairs, and SentencePiece's
+/// pieces.
 const KINDS: &[(&str, u64)] = &[("GPT2BPETokenizer", 50_257), ("Llama2Tokenizer", 32_000)];
 
 /// Vocabularies that belong to a name in the path of a tokenizer's file.
@@ -28,7 +29,8 @@ const VOCABULARIES: &[(&str, u64)] = &[
     ("DeepSeek-V2", 102_400),
 ];
 
-/// Rows of the vocabulary of a tokenizer with this path, or of a kind that has the name of a model; `None` if unknown.
+/// Rows of the vocabulary of a tokenizer with this path, or of a kind that has the name of a model; `None` if
+/// unknown.
 pub(crate) fn rows(name: &str) -> Option<u64> {
     if is_any(name) {
         return None;

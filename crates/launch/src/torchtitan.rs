@@ -1,7 +1,8 @@
 //! torchtitan: its TOML, its Python, the JSON that newer versions save, and lists of overrides in; TOML out.
 //!
-//! Responsible for: the meaning of torchtitan's keys for a plan, and defaults of absent keys. Does not run the Python in which newer
-//! versions keep their configurations: literals are read, and names of models are looked up in a table.
+//! Responsible for: the meaning of torchtitan's keys for a plan, and defaults of absent keys. Does not run
+//! the Python in which newer versions keep their configurations: literals are read, and names of models are
+//! looked up in a table.
 
 mod keys;
 mod models;
@@ -58,7 +59,8 @@ impl Reader for TorchtitanReader {
         let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
         let mut seen = flags.iter().filter(|flag| text.contains(**flag));
         let first = seen.next()?;
-        // A single section can be that of another framework: MindSpeed's `train_fsdp2.py --training.output_dir`.
+        // A single section can be that of another framework: MindSpeed's `train_fsdp2.py
+        // --training.output_dir`.
         if *first == "--training." && seen.next().is_none() && !text.contains("torchtitan") {
             return None;
         }
@@ -167,8 +169,8 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.rest(keys::KNOWN);
 }
 
-/// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run time alone is `auto`.
-/// Other variables of the shell are no settings.
+/// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run
+/// time alone is `auto`. Other variables of the shell are no settings.
 fn ranks(document: &mut Document, text: &str) {
     let slurm = crate::megatron::Batch::read(text, 1).variables();
     let set: Vec<(String, Data)> =

@@ -1,8 +1,8 @@
 //! torchtune's YAML: full fine-tuning and adapters, on one device and with FSDP 2.
 //!
-//! Responsible for: models by the name of their builder, adapters by their builder's arguments, and number formats without 32-bit copies.
-//! Does not use the number of devices of an example command in a comment. Distillation, preferences and quantized weights are listed, never
-//! priced as something else.
+//! Responsible for: models by the name of their builder, adapters by their builder's arguments, and number
+//! formats without 32-bit copies. Does not use the number of devices of an example command in a comment.
+//! Distillation, preferences and quantized weights are listed, never priced as something else.
 
 mod keys;
 mod model;

@@ -1,9 +1,9 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF, VeOmni and scripts of
-//! Transformers' Trainer.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF,
+//! VeOmni and scripts of Transformers' Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
-//! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that
-//! cannot be opened is listed, and can be passed separately.
+//! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate
+//! file that cannot be opened is listed, and can be passed separately.
 
 mod adapters;
 mod arctic;
@@ -170,7 +170,8 @@ impl Reader for TrainersReader {
     }
 }
 
-/// Reads a configuration with the sharding and the precision that the words of its launcher set, and LitGPT's with its arguments.
+/// Reads a configuration with the sharding and the precision that the words of its launcher set, and LitGPT's
+/// with its arguments.
 pub(crate) fn read_started(
     text: &str,
     file: &str,
@@ -228,7 +229,8 @@ pub(crate) fn starts(words: &[Word]) -> bool {
     command::is_start(words)
 }
 
-/// Reads a script that starts a trainer with flags of the files that it reads; `None` if it starts no known one.
+/// Reads a script that starts a trainer with flags of the files that it reads; `None` if it starts no known
+/// one.
 pub(crate) fn read_script(
     script: &shell::Script,
     text: &str,
@@ -390,8 +392,8 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
     }
 }
 
-/// Accumulation without its key: `max(1, ceil(16 / samples of a rank / ranks))`, and 1 for GRPO (ms-swift, `trainers/arguments.py` and
-/// `arguments/rlhf_args.py`, November 2026).
+/// Accumulation without its key: `max(1, ceil(16 / samples of a rank / ranks))`, and 1 for GRPO (ms-swift,
+/// `trainers/arguments.py` and `arguments/rlhf_args.py`, November 2026).
 fn swift_accumulation(fields: &mut Fields<'_>) {
     let (plan, ranks) = (&fields.draft.spec().plan, fields.draft.spec().cluster.devices);
     if plan.micro_batches.is_some() || plan.global_batch.is_some() {

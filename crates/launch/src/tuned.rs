@@ -1,6 +1,7 @@
 //! Models that were tuned from one of the catalogue, by their names.
 //!
-//! Responsible for: names that go on after the size of a known model. Names of changed dimensions are excluded.
+//! Responsible for: names that go on after the size of a known model. Names of changed dimensions are
+//! excluded.
 
 use railwright_spec::model::by_name;
 
@@ -17,8 +18,9 @@ const STATES: [&str; 9] =
 /// Words of tuned variants between the name of a family and the size: `Llama-3-Base-8B`.
 const VARIANTS: [&str; 6] = ["-Base", "-base", "-Instruct", "-instruct", "-Chat", "-chat"];
 
-/// The model from which one of a longer name was tuned: `TinyLlama-1.1B-intermediate-step-480k-1T`. Names up to the size are compared. The
-/// folder of a run's states has the name of the model: `Qwen2.5-7B/checkpoint-500`.
+/// The model from which one of a longer name was tuned: `TinyLlama-1.1B-intermediate-step-480k-1T`. Names up
+/// to the size are compared. The folder of a run's states has the name of the model:
+/// `Qwen2.5-7B/checkpoint-500`.
 pub(crate) fn base(name: &str) -> Option<String> {
     let is_state = |part: &str| {
         let part = part.to_ascii_lowercase();

@@ -18,8 +18,8 @@ pub struct Typed {
     pub remarks: Vec<Remark>,
 }
 
-/// Number of words after a flag that belong to it; `None` for a flag that no framework has. `--tp-comm-overlap`: none, `--num-layers 32`:
-/// one, `--parallelism.tensor_parallel_degree 4`: one.
+/// Number of words after a flag that belong to it; `None` for a flag that no framework has.
+/// `--tp-comm-overlap`: none, `--num-layers 32`: one, `--parallelism.tensor_parallel_degree 4`: one.
 pub fn words_of(flag: &str, behind: &[&str]) -> Option<usize> {
     let has_value = flag.contains('=');
     let name = flag.split('=').next().unwrap_or(flag);

@@ -33,14 +33,15 @@ pub trait Writer: Sync {
         self.compose(run)
     }
 
-    /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
-    /// Refuses adapters in a format without them: the file would train all parameters. Refuses models without a vocabulary in a format
-    /// for language models.
+    /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings
+    /// listed as not expressed. Refuses adapters in a format without them: the file would train all
+    /// parameters. Refuses models without a vocabulary in a format for language models.
     fn write(&self, run: &Run) -> Written {
         refusal(self, run).unwrap_or_else(|| self.compose(run))
     }
 
-    /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
+    /// Versions of the framework with different files, newest first; empty if all known versions read the
+    /// same files.
     fn versions(&self) -> &'static [&'static str] {
         &[]
     }
@@ -50,7 +51,8 @@ pub trait Writer: Sync {
         refusal(self, run).unwrap_or_else(|| self.compose_for(run, version))
     }
 
-    /// The part of a run that a user's file of this format determines: adapters that it cannot name are set elsewhere.
+    /// The part of a run that a user's file of this format determines: adapters that it cannot name are set
+    /// elsewhere.
     fn determined(&self, run: &Run) -> Run {
         let mut run = run.clone();
         if run.plan.optimizer == Optimizer::Lora && !self.trains_adapters() {
@@ -71,7 +73,8 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The refusal of adapters by a format without them, and of models without a vocabulary by a format for language models.
+/// The refusal of adapters by a format without them, and of models without a vocabulary by a format for
+/// language models.
 fn refusal<W: Writer + ?Sized>(writer: &W, run: &Run) -> Option<Written> {
     let name = writer.name();
     if run.model.vocabulary == 0 && !writer.wraps_any_model() {
@@ -97,7 +100,8 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// Settings or values that the format cannot express.
     pub not_expressed: Vec<Lost>,
-    /// Reason why nothing was written: a feature that the framework lacks. A file without it would describe another run.
+    /// Reason why nothing was written: a feature that the framework lacks. A file without it would describe
+    /// another run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Lost>,
 }
@@ -151,8 +155,8 @@ impl Lost {
     }
 }
 
-/// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans. Choices without effect, such as
-/// sequence parallelism on one tensor-parallel rank, do not count.
+/// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans. Choices
+/// without effect, such as sequence parallelism on one tensor-parallel rank, do not count.
 pub fn differences(a: &Plan, b: &Plan) -> Vec<String> {
     let (a, b) = (PlanSpec::from_plan(&settled(a)), PlanSpec::from_plan(&settled(b)));
     PlanSpec::KEYS

@@ -27,7 +27,8 @@ pub fn writers() -> &'static [&'static dyn Writer] {
     ]
 }
 
-/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: `None` for those without a writer.
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: `None`
+/// for those without a writer.
 pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
     if format == Format::HfTrainer {
         return trainers::writer_of(text);

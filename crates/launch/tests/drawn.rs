@@ -1,7 +1,8 @@
-//! Shapes of a third draw of public launch files, in own words: facts only, each with the file that has the shape.
+//! Shapes of a third draw of public launch files, in own words: facts only, each with the file that has the
+//! shape.
 //!
-//! Responsible for: front ends that had no reader, and values that were read from a relative of the right model. A value here was
-//! determined by reading that file.
+//! Responsible for: front ends that had no reader, and values that were read from a relative of the right
+//! model. A value here was determined by reading that file.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -35,7 +36,8 @@ const AUTOMODEL: &str = "step_scheduler:\n  global_batch_size: 128\n  local_batc
     activation_checkpointing: true\ndataset:\n  _target_: nemo_automodel.components.datasets.llm.chat_dataset.ChatDataset\n  seq_length: 2048\npacked_sequence:\n  \
     packed_sequence_size: 0\noptimizer:\n  _target_: torch.optim.AdamW\n  lr: 1e-5\n";
 
-/// NVIDIA-NeMo/Automodel `examples/convergence/tulu3/models/moonlight-16b/moonlight_16b_ep8_te_fusedadam.yaml`.
+/// NVIDIA-NeMo/Automodel
+/// `examples/convergence/tulu3/models/moonlight-16b/moonlight_16b_ep8_te_fusedadam.yaml`.
 #[test]
 fn recipes_of_nemo_automodel_are_read() {
     let plain = launch(AUTOMODEL);
@@ -66,7 +68,8 @@ fn recipes_of_nemo_automodel_are_read() {
     check(&replicas, &[("cluster.devices", "16"), ("plan.sharding", "\"fsdp-no-reshard:8\"")]);
 }
 
-/// NVIDIA-NeMo/Automodel `examples/llm_finetune/deepseek_v4/deepseek_v4_flash_hellaswag_lora.yaml`, and its pipelines and diffusion recipes.
+/// NVIDIA-NeMo/Automodel `examples/llm_finetune/deepseek_v4/deepseek_v4_flash_hellaswag_lora.yaml`, and its
+/// pipelines and diffusion recipes.
 #[test]
 fn adapters_pipelines_and_other_models_of_nemo_automodel() {
     let lora = launch(&format!("{AUTOMODEL}peft:\n  dim: 16\n  target_modules: ['*.q_proj', '*.v_proj']\n"));
@@ -102,8 +105,8 @@ const XTUNER: &str = "import torch\nfrom mmengine.optim import AmpOptimWrapper\n
     train_dataloader = dict(batch_size=batch_size, dataset=train_dataset)\n\
     optim_wrapper = dict(type=AmpOptimWrapper, optimizer=dict(type=optim_type, lr=2e-4), accumulative_counts=accumulative_counts, dtype='float16')\n";
 
-/// InternLM/xtuner `xtuner/configs/llama/llama2_7b_chat/llama2_7b_chat_qlora_tiny_codes_e1.py`, and the sequence parallelism of
-/// `internlm2_5_chat_20b_alpaca_e3.py`.
+/// InternLM/xtuner `xtuner/configs/llama/llama2_7b_chat/llama2_7b_chat_qlora_tiny_codes_e1.py`, and the
+/// sequence parallelism of `internlm2_5_chat_20b_alpaca_e3.py`.
 #[test]
 fn configurations_of_xtuner_are_read() {
     let tuned = launch(XTUNER);
@@ -132,7 +135,8 @@ fn configurations_of_xtuner_are_read() {
 
 const TITAN: &str = "[job]\ndump_folder = \"out\"\n[training]\nlocal_batch_size = 1\nseq_len = 4096\n[parallelism]\ntensor_parallel_degree = 1\n";
 
-/// torchtitan's `qwen3_vl`, and torchtitan-npu `deepseek_v32_671b_61layers_4k_128die.toml`: names that begin as another family's.
+/// torchtitan's `qwen3_vl`, and torchtitan-npu `deepseek_v32_671b_61layers_4k_128die.toml`: names that begin
+/// as another family's.
 #[test]
 fn families_whose_name_begins_as_another_are_not_that_one() {
     for (name, flavour, model) in [
@@ -147,7 +151,8 @@ fn families_whose_name_begins_as_another_are_not_that_one() {
     }
 }
 
-/// NVIDIA-NeMo/RL `grpo-qwen3-30ba3b-10n8g-megatron-cp2-r3-async-single-controller.yaml`: a file of defaults and steps alone.
+/// NVIDIA-NeMo/RL `grpo-qwen3-30ba3b-10n8g-megatron-cp2-r3-async-single-controller.yaml`: a file of defaults
+/// and steps alone.
 #[test]
 fn nemo_rl_without_a_policy_of_its_own() {
     let base = "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 512\n  train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  \
@@ -193,8 +198,9 @@ fn models_that_slime_builds_in_python_have_the_name_of_their_checkpoint() {
     check(&launch(text), &[("model.name", "\"Qwen3.5-9B\""), ("model.layers", "open")]);
 }
 
-/// LLaMA-Factory `examples/extras/oft/qwen2_5vl_oft_sft.yaml`; llm-foundry `dbrx-lora-ft.yaml`; ms-swift `examples/train/multi-node/ray/sft.yaml`;
-/// GPT-NeoX `bnb_125M.yml`; DeepSpeedExamples `DeepSpeed-Domino/pretrain_llama_13b.sh`.
+/// LLaMA-Factory `examples/extras/oft/qwen2_5vl_oft_sft.yaml`; llm-foundry `dbrx-lora-ft.yaml`; ms-swift
+/// `examples/train/multi-node/ray/sft.yaml`; GPT-NeoX `bnb_125M.yml`; DeepSpeedExamples
+/// `DeepSpeed-Domino/pretrain_llama_13b.sh`.
 #[test]
 fn trainers_name_methods_modules_and_vocabularies_of_their_own() {
     let rotated = launch(
@@ -223,7 +229,8 @@ fn trainers_name_methods_modules_and_vocabularies_of_their_own() {
     check(&domino, &[("model.vocab", "50257")]);
 }
 
-/// NVIDIA-NeMo/Megatron-Bridge `examples/models/gemma/gemma4/slurm_pretrain.sh`: overrides with the script's variables, a recipe by name.
+/// NVIDIA-NeMo/Megatron-Bridge `examples/models/gemma/gemma4/slurm_pretrain.sh`: overrides with the script's
+/// variables, a recipe by name.
 #[test]
 fn scripts_that_start_a_recipe_of_megatron_bridge() {
     let script = "#!/bin/bash\nTP_SIZE=2\nSEQ_LENGTH=${SEQ_LENGTH:-4096}\nCKPT=$(date)\nuv run python -m torch.distributed.run \\\n  --nproc_per_node 8 \\\n  \
@@ -248,7 +255,8 @@ fn scripts_that_start_a_recipe_of_megatron_bridge() {
     assert!(other.open.iter().any(|open| open.key == "model.name"), "{:?}", other.open);
 }
 
-/// NousResearch/torchtitan `flux_dev_model.toml`; swiss-ai/nanotron-multilingual `examples/mamba/config_mamba.yaml`.
+/// NousResearch/torchtitan `flux_dev_model.toml`; swiss-ai/nanotron-multilingual
+/// `examples/mamba/config_mamba.yaml`.
 #[test]
 fn models_of_other_kinds_are_refused_by_name() {
     assert!(
@@ -259,7 +267,8 @@ fn models_of_other_kinds_are_refused_by_name() {
     assert!(refused(mamba).contains("Mamba models of nanotron"));
 }
 
-/// HYGON-AI/Megatron-LM-das `examples/qwen3.5/train_qwen35_27B_LLM.sh`: the model is that of a config.json, not of the other flags.
+/// HYGON-AI/Megatron-LM-das `examples/qwen3.5/train_qwen35_27B_LLM.sh`: the model is that of a config.json,
+/// not of the other flags.
 #[test]
 fn models_that_megatron_bridge_builds_are_not_those_of_the_flags() {
     let unknown = launch(&format!("{GPT} --use-bridge --bridge-hf-model ${{tokenizer_path}}\n"));
@@ -279,7 +288,8 @@ fn scripts_that_quote_a_log_are_scripts() {
     check(&script, &[("model.layers", "48")]);
 }
 
-/// CIeNET-International/maxtext `end_to_end/tpu/run_sft.sh`: fine-tuning is a program of its own, as conversions are.
+/// CIeNET-International/maxtext `end_to_end/tpu/run_sft.sh`: fine-tuning is a program of its own, as
+/// conversions are.
 #[test]
 fn the_fine_tuning_program_of_maxtext_trains() {
     let text = "#!/bin/bash\npython3 -m MaxText.utils.ckpt_conversion.to_maxtext MaxText/configs/base.yml model_name=llama3.1-8b scan_layers=true \\\n  \
@@ -291,7 +301,8 @@ fn the_fine_tuning_program_of_maxtext_trains() {
     );
 }
 
-/// epfLLM/Megatron-LLM `examples/pretrain_gpt.sh`; OptimalScale/LMFlow `run_finetune_with_qlora.sh`; OpenRLHF `train_knowledge_distillation.sh`.
+/// epfLLM/Megatron-LLM `examples/pretrain_gpt.sh`; OptimalScale/LMFlow `run_finetune_with_qlora.sh`; OpenRLHF
+/// `train_knowledge_distillation.sh`.
 #[test]
 fn biases_numbers_as_flags_and_teachers() {
     let gpt = "python pretrain_gpt.py --num_layers 24 --hidden_size 1024 --num_attention_heads 16 --micro_batch_size 4 --global_batch_size 8 \

@@ -1,5 +1,5 @@
-//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files (eighteenth, November 2026), each
-//! with a text of its own.
+//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files
+//! (eighteenth, November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -121,7 +121,8 @@ fn a_vision_model_in_a_fork_of_torchtitan() {
     assert!(problem.contains("trains a vision model"), "{problem}");
 }
 
-/// GPT-NeoX is given several files, each with a part of the configuration, as YAML that looks like JSON with comments.
+/// GPT-NeoX is given several files, each with a part of the configuration, as YAML that looks like JSON with
+/// comments.
 #[test]
 fn a_part_of_a_configuration_of_gpt_neox() {
     let text = "{\n  # batch\n  \"train_batch_size\": 256,\n  \"gradient_accumulation_steps\": 2,\n  \
@@ -163,7 +164,8 @@ fn ranks_of_a_launcher_around_a_shell() {
 const PLAIN: &str = "python train_own.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 \
     --gradient_accumulation_steps 4 --max_length 2048 --bf16 --logging_steps 5 --save_steps 10 --gradient_checkpointing";
 
-/// Scripts after TRL's examples have switches of their own for frozen weights, and one GPU of a job without a launcher.
+/// Scripts after TRL's examples have switches of their own for frozen weights, and one GPU of a job without a
+/// launcher.
 #[test]
 fn quantized_weights_and_the_gpu_of_a_job() {
     let job = |gpus: u32| {
@@ -179,7 +181,8 @@ fn quantized_weights_and_the_gpu_of_a_job() {
     folder::check(&folder::read(&launched, "job.sh", &[]), &[("cluster.devices", "open")]);
 }
 
-/// LLaMA-Factory's command takes its ranks from the environment, and overrides of its file from the command line.
+/// LLaMA-Factory's command takes its ranks from the environment, and overrides of its file from the command
+/// line.
 #[test]
 fn ranks_of_llama_factorys_command() {
     const FILE: &str = "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\ndo_train: true\nfinetuning_type: full\ndataset: a\n\

@@ -1,5 +1,5 @@
-//! Causes of silent errors and of partial readings in an unseen draw of public launch files (fifteenth, November 2026), each with a text
-//! of its own.
+//! Causes of silent errors and of partial readings in an unseen draw of public launch files (fifteenth,
+//! November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -69,7 +69,8 @@ fn an_override_without_a_value_replaces_that_of_the_recipe() {
     folder::check(&launch(list), &[("plan.tensor_parallel", "2")]);
 }
 
-/// A fork whose program has model flags of its own (Yuan 2.0): its default feed-forward size is not Megatron-LM's.
+/// A fork whose program has model flags of its own (Yuan 2.0): its default feed-forward size is not
+/// Megatron-LM's.
 #[test]
 fn model_flags_of_a_fork_leave_its_defaults_open() {
     let text = format!(

@@ -1,7 +1,8 @@
-//! Shapes of a fifth draw of public launch files, in own words: facts only, each with the file that has the shape.
+//! Shapes of a fifth draw of public launch files, in own words: facts only, each with the file that has the
+//! shape.
 //!
-//! Responsible for: sizes and shards that were read as a default although the file sets them, and jobs that wrap a configuration. A value
-//! here was determined by reading that file.
+//! Responsible for: sizes and shards that were read as a default although the file sets them, and jobs that
+//! wrap a configuration. A value here was determined by reading that file.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -91,7 +92,8 @@ const INTERNVL: &str = "torchrun --nnodes=1 --nproc_per_node=8 internvl/train/in
     --per_device_train_batch_size 4 --gradient_accumulation_steps 2 --max_seq_length 8192 --grad_checkpoint True \\\n  \
     --deepspeed zero_stage1_config.json --save_steps 200";
 
-/// OpenGVLab/InternVL `internvl_chat/shell/internvl3.0/2nd_finetune/*.sh`: checkpointing and adapters by names of its own.
+/// OpenGVLab/InternVL `internvl_chat/shell/internvl3.0/2nd_finetune/*.sh`: checkpointing and adapters by
+/// names of its own.
 #[test]
 fn internvl_has_names_of_its_own() {
     let read = launch(INTERNVL);
@@ -129,8 +131,9 @@ fn a_packed_batch_has_at_most_the_samples_of_its_rank() {
 const ADAPTERS: &str = "deepspeed llava/train/train_mem.py --deepspeed zero2.json --model_name_or_path lmsys/vicuna-7b-v1.5 --bf16 True \\\n  \
     --per_device_train_batch_size 16 --model_max_length 2048 --gradient_checkpointing True --lora_r 128 --logging_steps 1";
 
-/// PKU-YuanGroup/Video-LLaVA `scripts/v1_5/finetune_lora.sh`, TinyLLaVA/TinyLLaVA_Factory `scripts/train/custom_finetune.sh` and
-/// ymcui/Chinese-LLaMA-Alpaca-2 `scripts/training/run_pt.sh`: the adapted modules are in the script's code, or in a flag of its own.
+/// PKU-YuanGroup/Video-LLaVA `scripts/v1_5/finetune_lora.sh`, TinyLLaVA/TinyLLaVA_Factory
+/// `scripts/train/custom_finetune.sh` and ymcui/Chinese-LLaMA-Alpaca-2 `scripts/training/run_pt.sh`: the
+/// adapted modules are in the script's code, or in a flag of its own.
 #[test]
 fn targets_of_a_script_are_no_fact() {
     let assumed = |launch: &Launch, what: &str| {

@@ -1,5 +1,5 @@
-//! Causes of silent errors and of partial readings in an unseen draw of public launch files (fourteenth, November 2026), each with a text
-//! of its own.
+//! Causes of silent errors and of partial readings in an unseen draw of public launch files (fourteenth,
+//! November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -21,7 +21,8 @@ fn flags(more: &str) -> Launch {
     launch(&format!("{DENSE} {more}\n"), "run.sh")
 }
 
-/// `Llama2Tokenizer` reads any SentencePiece file, and `GPT2BPETokenizer` any pairs of files (llm-jp, LumiOpen).
+/// `Llama2Tokenizer` reads any SentencePiece file, and `GPT2BPETokenizer` any pairs of files (llm-jp,
+/// LumiOpen).
 #[test]
 fn a_kind_of_tokenizer_has_no_rows_where_a_file_is_named() {
     for more in [
@@ -186,7 +187,8 @@ fn the_command_line_of_primus_is_read_with_its_configuration() {
     assert!(has(&read, RemarkKind::Unresolved, "global_batch_size"), "{:?}", read.remarks);
 }
 
-/// The launcher of NeMo's configurations often has the number of nodes, and an empty key sets nothing (gpu-recipes).
+/// The launcher of NeMo's configurations often has the number of nodes, and an empty key sets nothing
+/// (gpu-recipes).
 #[test]
 fn nodes_that_no_line_of_nemo_has_are_asked_for() {
     let text = "trainer:\n  devices: 8\n  precision: bf16\nmodel:\n  mcore_gpt: true\n  num_layers: 32\n  hidden_size: 4096\n  \

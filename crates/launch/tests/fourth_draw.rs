@@ -1,7 +1,8 @@
-//! Shapes of a fourth draw of public launch files, in own words: facts only, each with the file that has the shape.
+//! Shapes of a fourth draw of public launch files, in own words: facts only, each with the file that has the
+//! shape.
 //!
-//! Responsible for: flags that were read as their opposite or not at all, and scripts that name a configuration. A value here was
-//! determined by reading that file.
+//! Responsible for: flags that were read as their opposite or not at all, and scripts that name a
+//! configuration. A value here was determined by reading that file.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -105,8 +106,8 @@ fn a_program_that_may_not_train_is_reported() {
     }
 }
 
-/// yyDing1/ScaleQuest `run_qwen2_qft.sh` and princeton-nlp/ProLong `train_64K.sh`: other names of the model, and a command in a variable that
-/// a branch sets.
+/// yyDing1/ScaleQuest `run_qwen2_qft.sh` and princeton-nlp/ProLong `train_64K.sh`: other names of the model,
+/// and a command in a variable that a branch sets.
 #[test]
 fn a_command_of_a_branch_is_read() {
     let path = launch(&SCRIPT.replace(
@@ -134,8 +135,9 @@ fn the_older_micro_batch_of_verl_is_of_all_ranks() {
     check(&launch(&text.replace(" trainer.nnodes=1", " trainer.nnodes=$N")), &[("plan.micro_batch", "open")]);
 }
 
-/// TaiMingLu/maxtext-distillation `MaxText/inference_mlperf/trillium/microbenchmarks_llama2-70b-trillium_2x4.sh` and
-/// `MaxText/configs/v5p/64b.sh`.
+/// TaiMingLu/maxtext-distillation
+/// `MaxText/inference_mlperf/trillium/microbenchmarks_llama2-70b-trillium_2x4.sh` and `MaxText/configs/v5p/
+/// 64b.sh`.
 #[test]
 fn maxtext_serves_or_trains_in_bfloat16() {
     let serve = "python3 ../../inference_microbenchmark.py ../../configs/base.yml max_target_length=2048 \\\n  \
@@ -159,7 +161,8 @@ const NANOTRON: &str = "parallelism:\n  dp: 2\n  tp: 2\n  pp: 1\ntokens:\n  micr
     sequence_length: 4096\nmodel:\n  model_config:\n    hidden_size: 2048\n    num_hidden_layers: 28\n    num_attention_heads: 16\n    \
     vocab_size: 128256\n";
 
-/// ntua-el21026/NTUA-Llama_500M_Nanotron_Full `slurm/run_stage1.sbatch`: the configuration lies in the home folder of its machine.
+/// ntua-el21026/NTUA-Llama_500M_Nanotron_Full `slurm/run_stage1.sbatch`: the configuration lies in the home
+/// folder of its machine.
 #[test]
 fn a_script_is_read_by_the_configuration_that_it_names() {
     let text = "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --nproc_per_node=4 $HOME/P/scripts/run_train.py \\\n  \
@@ -237,7 +240,8 @@ fn devices_of_deepspeed_and_bits_of_llava_are_read() {
     check(&launch(&format!("{}\n", text.replace(":0,1,2,3,4,5", ""))), &[("cluster.devices", "open")]);
 }
 
-/// ZH-Haoran/PC-Layer-torchtitan `train_configs/llama2_pc_layer.toml`: steps of accumulation in a fork of torchtitan.
+/// ZH-Haoran/PC-Layer-torchtitan `train_configs/llama2_pc_layer.toml`: steps of accumulation in a fork of
+/// torchtitan.
 #[test]
 fn a_torchtitan_fork_accumulates() {
     let text = format!("{TITAN}data_parallel_degree = -1\n")

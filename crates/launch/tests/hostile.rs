@@ -1,5 +1,6 @@
-//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence, under every reader. Every accepted
-//! and possible run is written by every writer, and the output is read again. `fuzz/` does the same for longer.
+//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence,
+//! under every reader. Every accepted and possible run is written by every writer, and the output is read
+//! again. `fuzz/` does the same for longer.
 
 use railwright_launch::{detect, readers, writers};
 use railwright_spec::problem::Problem;

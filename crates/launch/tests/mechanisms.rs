@@ -1,7 +1,7 @@
 //! Mechanisms that a sample of public launch files uses, each in a small file of our own.
 //!
-//! Responsible for: values that a reader once read wrongly without a remark. A row has the file, the keys with their values, and a part of
-//! a remark or of the error.
+//! Responsible for: values that a reader once read wrongly without a remark. A row has the file, the keys
+//! with their values, and a part of a remark or of the error.
 
 use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
 use railwright_spec::run::Value;

@@ -1,4 +1,5 @@
-//! Causes of silent errors and of refusals in an unseen draw of public launch files (ninth, November 2026), each with a text of its own.
+//! Causes of silent errors and of refusals in an unseen draw of public launch files (ninth, November 2026),
+//! each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -22,7 +23,8 @@ fn has(launch: &Launch, kind: RemarkKind, source: &str) -> bool {
     launch.remarks_of(kind).any(|remark| remark.source.contains(source))
 }
 
-/// Megatron-Bridge's scripts name a recipe of the library, which is in the same repository, and set nodes in Slurm's directives.
+/// Megatron-Bridge's scripts name a recipe of the library, which is in the same repository, and set nodes in
+/// Slurm's directives.
 #[test]
 fn a_recipe_that_a_script_names_is_read_with_its_overrides() {
     const LIBRARY: &[(&str, &str)] = &[
@@ -65,7 +67,8 @@ model_spec=model_registry(\"8B\", attn_backend=\"flex\"),\n        \
 training=TrainingConfig(num_tokens_per_microbatch_per_dp_rank=2 * 8192, max_context_length=8192, disable_cuda_graphs=True),\n        \
 parallelism=ParallelismConfig(tensor_parallel_degree=2),\n        compile=CompileConfig(enable=True, components=[\"loss\"]),\n    )\n";
 
-/// torchtitan's `config_registry.py` of models with experts: the class of the loss, the backend of the dispatch and graphs change a step.
+/// torchtitan's `config_registry.py` of models with experts: the class of the loss, the backend of the
+/// dispatch and graphs change a step.
 #[test]
 fn classes_of_torchtitan_switch_features_on() {
     let software = |text: &str| folder::value(&launch(text, "config_registry.py"), "plan.software");
@@ -117,7 +120,8 @@ fn keys_of_data_with_an_effect_are_listed() {
 const SWIFT: &str = "NPROC_PER_NODE=4 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-7B --use_vllm true --vllm_mode colocate \
     --max_completion_length 1024 --offload_model true --offload_optimizer true --deepspeed zero2\n";
 
-/// modelscope/ms-swift: models leave the device while samples are generated, and the accumulation has a rule of its own.
+/// modelscope/ms-swift: models leave the device while samples are generated, and the accumulation has a rule
+/// of its own.
 #[test]
 fn what_moves_during_generation_is_no_offload_of_training() {
     let grpo = check(SWIFT, &[("plan.micro_batches", "1"), ("plan.sharding", "\"zero2\"")]);
@@ -180,7 +184,8 @@ fn a_loss_that_is_fused_with_the_head_is_a_feature() {
     assert!(has(&read, RemarkKind::NotModelled, "use_kl_in_reward"), "{:?}", read.remarks);
 }
 
-/// bigcode-project/Megatron-LM `sc21`: the nodes are an option of `sbatch`, and a directive has several options.
+/// bigcode-project/Megatron-LM `sc21`: the nodes are an option of `sbatch`, and a directive has several
+/// options.
 #[test]
 fn options_of_sbatch_give_the_ranks() {
     const JOB: &[(&str, &str)] = &[(
@@ -276,7 +281,8 @@ fn read_problems(text: &str) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// huggingface/trl `examples/scripts`: the program takes all settings from its command line, which its documentation has.
+/// huggingface/trl `examples/scripts`: the program takes all settings from its command line, which its
+/// documentation has.
 #[test]
 fn the_command_in_the_documentation_of_a_program_is_read() {
     let text = "# Copyright\n\"\"\"\n# Full training:\npython examples/sft.py \\\n    --model_name_or_path Qwen/Qwen2.5-0.5B \\\n    \

@@ -1,5 +1,5 @@
-//! Shapes of launch files drawn from public repositories in November 2026, in own words: facts only, each with the file that has the
-//! shape. A value here was determined by reading that file.
+//! Shapes of launch files drawn from public repositories in November 2026, in own words: facts only, each
+//! with the file that has the shape. A value here was determined by reading that file.
 
 use railwright_launch::{Context, Files, Launch, RemarkKind, read, read_with};
 use railwright_spec::run::Value;
@@ -27,8 +27,9 @@ fn remarks(launch: &Launch, kind: RemarkKind) -> String {
 const GPT: &str = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 40 --hidden-size 6144 --num-attention-heads 48 \
                    --seq-length 8192 --micro-batch-size 1 --global-batch-size 512 --vocab-size 49152 --bf16";
 
-/// bigcode-project/Megatron-LM `examples/finetune_bigcode_model.slurm`; musram/LLM-Pretraining-Megatron-DeepSpeed
-/// `examples_deepspeed/pretrain_qvac_distributed.sh`; Ascend/MindSpeed-LLM `lora_finetune_deepseek4_flash_4k_A3_ptd.sh`.
+/// bigcode-project/Megatron-LM `examples/finetune_bigcode_model.slurm`;
+/// musram/LLM-Pretraining-Megatron-DeepSpeed `examples_deepspeed/pretrain_qvac_distributed.sh`;
+/// Ascend/MindSpeed-LLM `lora_finetune_deepseek4_flash_4k_A3_ptd.sh`.
 #[test]
 fn forks_of_megatron_have_heads_and_positions_of_their_own() {
     let multiquery = launch(&format!("{GPT} --attention-head-type multiquery\n"));
@@ -75,7 +76,8 @@ impl Files for Beside<'_> {
     }
 }
 
-/// luukkonenr/megatron-workdir-lumi `scripts/training/qwen3_30B_A3B.slurm`: outside of a job the script submits itself.
+/// luukkonenr/megatron-workdir-lumi `scripts/training/qwen3_30B_A3B.slurm`: outside of a job the script
+/// submits itself.
 #[test]
 fn a_script_that_submits_itself_is_read_once() {
     for submits in
@@ -91,7 +93,8 @@ fn a_script_that_submits_itself_is_read_once() {
     }
 }
 
-/// eminorhan/frontier-torchtitan `train_8B_n64.sh` and RithishRamesh-dev/multi-node-torchtitan `torchtitan-pytorchjob.yaml`.
+/// eminorhan/frontier-torchtitan `train_8B_n64.sh` and RithishRamesh-dev/multi-node-torchtitan
+/// `torchtitan-pytorchjob.yaml`.
 #[test]
 fn nodes_of_a_torchtitan_job() {
     let script = |head: &str, nodes: &str| {
@@ -138,7 +141,8 @@ fn a_wrapper_and_a_file_without_offload() {
     check(&launch(&script(4, 8)), &[("cluster.devices", "open")]);
 }
 
-/// OpenRLHF/OpenRLHF `examples/scripts/train_sft_mixtral_lora.sh`, `train_ppo_ray_slurm.sh` and `train_prorlv2_math_hybrid_engine.sh`.
+/// OpenRLHF/OpenRLHF `examples/scripts/train_sft_mixtral_lora.sh`, `train_ppo_ray_slurm.sh` and
+/// `train_prorlv2_math_hybrid_engine.sh`.
 #[test]
 fn openrlhf_keeps_its_rank_and_its_command_behind_another() {
     let lora = launch(
@@ -200,7 +204,8 @@ fn weights_and_moments_without_copies() {
     );
 }
 
-/// pytorch/torchtitan `models/kimi_k2_7/config_registry.py`: Adam for norms and embeddings, Muon for matrices.
+/// pytorch/torchtitan `models/kimi_k2_7/config_registry.py`: Adam for norms and embeddings, Muon for
+/// matrices.
 #[test]
 fn groups_of_parameters_name_the_optimizer() {
     let found = launch(

@@ -1,7 +1,7 @@
 //! Mechanisms of a second sample of public launch files, each in a small file of our own.
 //!
-//! Responsible for: values that a reader once read wrongly or left open. A row has the file, the keys with their values, and a part of a
-//! remark.
+//! Responsible for: values that a reader once read wrongly or left open. A row has the file, the keys with
+//! their values, and a part of a remark.
 
 use railwright_launch::{Context, read_with};
 use railwright_spec::run::Value;

@@ -1,5 +1,5 @@
-//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files (seventeenth, November 2026), each
-//! with a text of its own.
+//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files
+//! (seventeenth, November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -187,7 +187,8 @@ fn a_log_of_ms_swift() {
 const VERL: &str = "data.max_prompt_length=512 data.max_response_length=512 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B \
     actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=8 trainer.nnodes=1";
 
-/// A program that gives actor and critic separate devices, and versions before the samples of a device had a key.
+/// A program that gives actor and critic separate devices, and versions before the samples of a device had a
+/// key.
 #[test]
 fn devices_and_defaults_of_older_programs_on_verl() {
     let read = folder::read(
@@ -299,7 +300,8 @@ const OLMO: &str = "run_name: r\nmodel:\n  d_model: 4096\n  n_heads: 32\n  n_lay
     global_train_batch_size: 1024\ndevice_train_microbatch_size: 2\nprecision: amp_bf16\nfsdp:\n  wrapping_strategy: by_block_and_size\n  \
     precision: mixed\nactivation_checkpointing: one_in_four\ncompile: null\n";
 
-/// OLMo's first trainer: half of the width of a gated MLP, rows of the embedding, and recompute of some blocks.
+/// OLMo's first trainer: half of the width of a gated MLP, rows of the embedding, and recompute of some
+/// blocks.
 #[test]
 fn the_first_trainer_of_olmo() {
     let read = folder::read(OLMO, "olmo.yaml", &[]);

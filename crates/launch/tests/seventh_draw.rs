@@ -1,4 +1,5 @@
-//! Causes of silent errors in an unseen draw of public launch files (November 2026), each with a text of its own.
+//! Causes of silent errors in an unseen draw of public launch files (November 2026), each with a text of its
+//! own.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -37,7 +38,8 @@ fn an_unknown_key_of_a_narrow_format_leaves_the_format_open() {
     assert!(off.open.iter().all(|open| open.key != "plan.precision.compute"), "{:?}", off.open);
 }
 
-/// alibaba/Pai-Megatron-Patch `run_ds_train_huggingface_llama.sh`: seven flags of Megatron, and a parser of its own.
+/// alibaba/Pai-Megatron-Patch `run_ds_train_huggingface_llama.sh`: seven flags of Megatron, and a parser of
+/// its own.
 const TRAINER: &str = "#!/bin/bash\noptions=\"--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 \\\n \
     --intermediate-size 11008 --micro-batch-size 1 --gradient-accumulation-steps 4 --lr 1e-5 --bf16\"\n\
     torchrun --nproc_per_node 8 --nnodes 1 ds_train.py ${options}\n";
@@ -92,7 +94,8 @@ fn adapters_of_a_program_without_a_reader_have_their_own_targets() {
     );
 }
 
-/// ChenmienTan/RL2 `limo_sft.sh`, `orz_ppo.sh`: a length without a name of its own has an effect, and a value is no program.
+/// ChenmienTan/RL2 `limo_sft.sh`, `orz_ppo.sh`: a length without a name of its own has an effect, and a value
+/// is no program.
 #[test]
 fn lengths_and_programs_of_an_unknown_trainer() {
     let text = "torchrun --nproc_per_node=4 -m loop.sft data.max_length=16384 data.batch_size=32 model_name=Qwen/Qwen2.5-7B \\\n \
@@ -174,7 +177,8 @@ fn a_script_that_starts_a_missing_script_names_it() {
     assert!(detect("#!/bin/bash\nbash build.sh\n").is_empty());
 }
 
-/// Megatron-LM of 2021 under PyTorch's wrapper, which reduces during the backward pass (`model/distributed.py` of that year).
+/// Megatron-LM of 2021 under PyTorch's wrapper, which reduces during the backward pass
+/// (`model/distributed.py` of that year).
 #[test]
 fn pytorchs_wrapper_overlaps_the_reduction() {
     let text = "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2304 --num-attention-heads 24 \\\n \

@@ -1,5 +1,5 @@
-//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files (sixteenth, November 2026), each
-//! with a text of its own.
+//! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files
+//! (sixteenth, November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;

@@ -1,6 +1,8 @@
-//! Shapes of a sixth draw of public launch files, in own words: facts only, each with the file that has the shape.
+//! Shapes of a sixth draw of public launch files, in own words: facts only, each with the file that has the
+//! shape.
 //!
-//! Responsible for: keys that passed as harmless, and files that another reader claimed. A value here was determined by reading that file.
+//! Responsible for: keys that passed as harmless, and files that another reader claimed. A value here was
+//! determined by reading that file.
 
 #[path = "support/in_memory.rs"]
 mod folder;
@@ -13,7 +15,8 @@ fn has(launch: &Launch, kind: RemarkKind, source: &str) -> bool {
     launch.remarks_of(kind).any(|remark| remark.source.contains(source))
 }
 
-/// torchtitan-npu/torchtitan-npu `deepseek_v32_671b_61layers_32k_128die.toml`, ZH-Haoran/PC-Layer-torchtitan `gpt2_pc_layer.toml`.
+/// torchtitan-npu/torchtitan-npu `deepseek_v32_671b_61layers_32k_128die.toml`, ZH-Haoran/PC-Layer-torchtitan
+/// `gpt2_pc_layer.toml`.
 #[test]
 fn keys_of_a_fork_are_not_harmless() {
     let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\nprecondition_mlp = true\n[optimizer]\nname = \"AdamW\"\nlr = 1e-4\n\
@@ -30,7 +33,8 @@ fn keys_of_a_fork_are_not_harmless() {
     );
 }
 
-/// hkust-nlp/simpleRL-reason `verl/trainer/config/sft_trainer.yaml`: NeMo has a trainer, a model and a micro-batch as well.
+/// hkust-nlp/simpleRL-reason `verl/trainer/config/sft_trainer.yaml`: NeMo has a trainer, a model and a
+/// micro-batch as well.
 #[test]
 fn the_fine_tuning_of_verl_is_not_of_nemo() {
     let text = "data:\n  train_batch_size: 128\n  micro_batch_size_per_gpu: 2\n  max_length: 2048\nmodel:\n  \
@@ -91,7 +95,8 @@ fn workers_of_mindspore_are_ranks() {
     check(&folder::read(script, "run.sh", &[]), &[("cluster.devices", "16"), ("plan.global_batch", "64")]);
 }
 
-/// sail-sg/understand-r1-zero `examples/qwen2.5-7b.sh`: a program without a launcher. NovaSky-AI and others have the same shape.
+/// sail-sg/understand-r1-zero `examples/qwen2.5-7b.sh`: a program without a launcher. NovaSky-AI and others
+/// have the same shape.
 #[test]
 fn a_program_without_a_launcher_is_read_by_its_arguments() {
     let script = "N=8\npython train_zero.py --pretrain Qwen/Qwen2.5-7B --gradient-checkpointing --bf16 --zero-stage 2 \\\n  \

@@ -1,4 +1,5 @@
-//! Causes of silent errors in an unseen draw of public launch files (tenth, November 2026), each with a text of its own.
+//! Causes of silent errors in an unseen draw of public launch files (tenth, November 2026), each with a text
+//! of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;

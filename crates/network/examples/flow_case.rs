@@ -1,4 +1,5 @@
-//! Simulates a program of flows from a text file and compares the end of each with the times in the file: `flow_case FILE`.
+//! Simulates a program of flows from a text file and compares the end of each with the times in the file:
+//! `flow_case FILE`.
 //!
 //! Prints the case, its flows, the makespan, the largest relative distance of an end, and seconds of solving.
 

@@ -1,5 +1,6 @@
-//! The programs of `xtask/peers/simgrid/peer.cpp` in this crate, with the same arguments and the same line of output, for ratios of CPU
-//! time: `flows all_to_all HOSTS BYTES UNDER_LEAF` or `flows ring HOSTS BYTES UNDER_LEAF`.
+//! The programs of `xtask/peers/simgrid/peer.cpp` in this crate, with the same arguments and the same line of
+//! output, for ratios of CPU time: `flows all_to_all HOSTS BYTES UNDER_LEAF` or `flows ring HOSTS BYTES
+//! UNDER_LEAF`.
 
 use railwright_network::flow::program::{self, Phases, Ring};
 use railwright_network::flow::{FatTree, Outcome, simulate};

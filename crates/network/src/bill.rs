@@ -1,7 +1,8 @@
 //! Cost of a network: dollars and watts from counts and unit prices, and comparison of designs by cost.
 //!
-//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of a
-//! cluster. Excludes step times, and scale-up domains: their links and switches come with the devices.
+//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and
+//! the network's share of a cluster. Excludes step times, and scale-up domains: their links and switches come
+//! with the devices.
 
 pub mod compare;
 mod currency;

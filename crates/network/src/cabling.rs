@@ -1,10 +1,11 @@
 //! Every cable of a network from port to port, with its length on a floor plan.
 //!
-//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the available lengths. Output is CSV, plain or in the
-//! columns of NetBox's cable import. Excludes prices, and placement of equipment by power or weight.
+//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the available lengths.
+//! Output is CSV, plain or in the columns of NetBox's cable import. Excludes prices, and placement of
+//! equipment by power or weight.
 //!
-//! **Floor plan.** Hosts fill racks in their order. Switches fill the following racks, tier by tier. Racks form rows. A cable rises from
-//! its port to the tray, runs along the row and across rows, and descends:
+//! **Floor plan.** Hosts fill racks in their order. Switches fill the following racks, tier by tier. Racks
+//! form rows. A cable rises from its port to the tray, runs along the row and across rows, and descends:
 //!
 //! `length = 2 x rise + |difference of places in the row| x rack width + |difference of rows| x row pitch`
 //!
@@ -40,8 +41,8 @@ pub struct Floor {
 }
 
 impl Default for Floor {
-    /// Four hosts of eight GPUs in a rack (DGX SuperPOD). Racks are 0.6 m wide and 1.2 m deep, in rows of 16. Aisles of 1.2 m are in front
-    /// of and behind them.
+    /// Four hosts of eight GPUs in a rack (DGX SuperPOD). Racks are 0.6 m wide and 1.2 m deep, in rows of 16.
+    /// Aisles of 1.2 m are in front of and behind them.
     fn default() -> Self {
         Self {
             hosts_per_rack: 4,
@@ -240,8 +241,8 @@ const fn medium(medium: Medium) -> &'static str {
     }
 }
 
-/// Cables in the columns of NetBox's bulk import, which has none for the bandwidth: it is in the label. Hosts, switches and their
-/// interfaces must exist there under these names.
+/// Cables in the columns of NetBox's bulk import, which has none for the bandwidth: it is in the label.
+/// Hosts, switches and their interfaces must exist there under these names.
 pub fn netbox(cables: &[Cable]) -> String {
     let mut text = String::from(
         "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,type,status,label,length,length_unit\n",

@@ -1,10 +1,13 @@
-//! Chakra execution traces: a step of every rank as nodes that wait for each other, the exchange format of network simulators.
+//! Chakra execution traces: a step of every rank as nodes that wait for each other, the exchange format of
+//! network simulators.
 //!
-//! Responsible for: the nodes, their binary form in both directions ([`write()`], [`read`]), and traces of all ranks as a program of flows
-//! ([`Program`]). Independent of a trace's origin and of the computation in its nodes.
+//! Responsible for: the nodes, their binary form in both directions ([`write()`], [`read`]), and traces of
+//! all ranks as a program of flows ([`Program`]). Independent of a trace's origin and of the computation in
+//! its nodes.
 //!
-//! A file contains one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each after its length as a
-//! varint (MLCommons Chakra, schema/protobuf/et_def.proto, version 1.0.0). Durations are whole microseconds.
+//! A file contains one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema
+//! `ChakraProtoMsg`, each after its length as a varint (MLCommons Chakra, schema/protobuf/et_def.proto,
+//! version 1.0.0). Durations are whole microseconds.
 
 mod folder;
 mod program;
@@ -108,8 +111,8 @@ mod node_type {
     pub(super) const COLLECTIVE: u64 = 7;
 }
 
-/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather over `members` ranks, the input
-/// of others.
+/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather
+/// over `members` ranks, the input of others.
 fn of_convention(kind: CollectiveKind, members: usize) -> f64 {
     if kind == CollectiveKind::AllGather { members as f64 } else { 1.0 }
 }

@@ -1,7 +1,8 @@
 //! Networks and flows in the files of other simulators.
 //!
-//! Responsible for: SimGrid platforms, htsim connection matrices, the network, system and group files of ASTRA-sim, and fabrics of
-//! circuits matched to a job. A network that a format cannot express is an error with the setting that makes it possible.
+//! Responsible for: SimGrid platforms, htsim connection matrices, the network, system and group files of
+//! ASTRA-sim, and fabrics of circuits matched to a job. A network that a format cannot express is an error
+//! with the setting that makes it possible.
 
 mod astra;
 mod circuits;

@@ -3,7 +3,8 @@
 //! Responsible for: disconnected devices and remaining bandwidth after a link, NIC or switch fails and routes
 //! have been withdrawn. All members of a class are equivalent, so one failure per class is exact for all.
 //! Parts of one name in different positions (partly filled leaves and pods) are several classes. Excludes
-//! failure rates ([`rates`]), monthly cost ([`expected`], [`Outages`]), flaps and slow parts ([`brief`]) and simultaneous failures ([`state`], [`sample`]).
+//! failure rates ([`rates`]), monthly cost ([`expected`], [`Outages`]), flaps and slow parts ([`brief`]) and
+//! simultaneous failures ([`state`], [`sample`]).
 //!
 //! Three values of remaining bandwidth: *alone*, with the device's own NIC; *neighbour*, if another device of
 //! its scale-up domain also carries its traffic; and *spread*, if the devices of a domain share all its
@@ -31,8 +32,8 @@ use lost::{Lost, narrow};
 pub use outages::{Outages, usual_network};
 use std::collections::BTreeMap;
 
-/// Classes of parts that can fail in a design, from the devices outwards. Parts in different places whose failures have the same effect
-/// form one class.
+/// Classes of parts that can fail in a design, from the devices outwards. Parts in different places whose
+/// failures have the same effect form one class.
 pub fn classes(design: &Design) -> Vec<Class> {
     let mut found: Vec<Class> = Vec::new();
     for class in in_places(design) {
@@ -76,7 +77,8 @@ fn in_places(design: &Design) -> Vec<Class> {
             let between = d.wiring().used() / (d.groups - 1).max(1);
             detour(design, "link within a group", d.local_links(), 2 * d.hosts, (1, 0.5), &mut list);
             let both = 2 * d.hosts * d.routers;
-            // Other routers of the group reach the links that are left over links within it, which carry other traffic.
+            // Other routers of the group reach the links that are left over links within it, which carry
+            // other traffic.
             detour(design, "global link", d.global_links(), both, (between, 0.5), &mut list);
         }
         Fabric::DragonflyPlus(d) => {
@@ -84,7 +86,8 @@ fn in_places(design: &Design) -> Vec<Class> {
             switch(design, "leaf", d.groups * d.leaves, d.hosts, &mut list);
             let within = d.hosts * d.leaves;
             let between = d.wiring().used() / (d.groups - 1).max(1);
-            // A spine also has the global links of its pairs of groups, and a leaf reaches them through this spine alone.
+            // A spine also has the global links of its pairs of groups, and a leaf reaches them through this
+            // spine alone.
             let of_spine = if d.groups > 1 { d.globals.div_ceil(d.groups - 1) } else { 0 };
             let left = 1.0 - 1.0 / d.spines as f64;
             let is_detour = of_spine > 0 && between <= of_spine;
@@ -103,15 +106,16 @@ fn in_places(design: &Design) -> Vec<Class> {
         Fabric::SlimFly(s) => {
             nics(design, &mut list);
             switch(design, "router", s.switches(), s.hosts, &mut list);
-            // Each of two routers' links is the only one between them; others of the same length do not exist.
+            // Each of two routers' links is the only one between them; others of the same length do not
+            // exist.
             detour(design, "link", s.links(), 2 * s.hosts, (1, 0.5), &mut list);
         }
     }
     list
 }
 
-/// Ports of a domain: `devices x planes`; one of them is `1 / (K P)`. HPN loses 6.25% to one NIC-ToR link of 16 in a host
-/// (10.1145/3651890.3672265).
+/// Ports of a domain: `devices x planes`; one of them is `1 / (K P)`. HPN loses 6.25% to one NIC-ToR link of
+/// 16 in a host (10.1145/3651890.3672265).
 fn nics(design: &Design, list: &mut Vec<Class>) {
     let size = design.domain.size;
     let (k, planes) = (size as f64, design.planes as f64);
@@ -175,8 +179,9 @@ fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
     domains.saturating_mul(design.domain.size).min(design.devices)
 }
 
-/// A part with redundancy: a share of the bandwidth above leaves is lost in one plane, for some of a domain's rails. Packets are spread evenly
-/// over planes, and other NICs of the domain do not help, because the NIC's own ports work.
+/// A part with redundancy: a share of the bandwidth above leaves is lost in one plane, for some of a domain's
+/// rails. Packets are spread evenly over planes, and other NICs of the domain do not help, because the NIC's
+/// own ports work.
 fn shared(
     design: &Design,
     part: &'static str,
@@ -203,13 +208,14 @@ fn shared(
 /// Remark of a part whose loss leaves detours alone.
 const DETOURS: &str = "the only direct link of its pair, so detours use two links each";
 
-/// Share of the bandwidth between two groups that is left without some of their links; detours over a third group take two links each.
+/// Share of the bandwidth between two groups that is left without some of their links; detours over a third
+/// group take two links each.
 fn over_pair(lost: u64, between: u64) -> f64 {
     if between <= lost { 0.5 } else { 1.0 - lost as f64 / between as f64 }
 }
 
-/// Share of the bandwidth between two groups without one of `between` links. No switch weighs its links: one with several links to a group
-/// sends it as much as before.
+/// Share of the bandwidth between two groups without one of `between` links. No switch weighs its links: one
+/// with several links to a group sends it as much as before.
 fn without_global(globals: u64, groups: u64, between: u64) -> f64 {
     let others = groups.saturating_sub(1).max(1);
     let parallel = match globals / others {
@@ -272,8 +278,8 @@ impl Below {
     }
 }
 
-/// Switches of a plane by the devices below each: number and first of each kind, fullest first. `key` maps a device to its switch; empty
-/// switches are included up to `count` per plane.
+/// Switches of a plane by the devices below each: number and first of each kind, fullest first. `key` maps a
+/// device to its switch; empty switches are included up to `count` per plane.
 fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64, Option<K>)> {
     let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
     for device in 0..design.devices {

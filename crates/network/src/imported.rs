@@ -1,8 +1,9 @@
 //! Fabrics that exist outside the program: a graph of devices, switches and cables from a file.
 //!
-//! Responsible for: reading DOT, GraphML, `ibnetdiscover`, NetBox and ASTRA-sim files into [`Drawing`]s, converting these to an [`Imported`] fabric
-//! with scale-up domains, its shortest routes, and collectives on them. Nothing is guessed: a node without a type and a cable without a
-//! bandwidth are errors with their line.
+//! Responsible for: reading DOT, GraphML, `ibnetdiscover`, NetBox and ASTRA-sim files into [`Drawing`]s,
+//! converting these to an [`Imported`] fabric with scale-up domains, its shortest routes, and collectives on
+//! them. Nothing is guessed: a node without a type and a cable without a bandwidth are errors with their
+//! line.
 
 mod astra;
 mod collective;

@@ -1,8 +1,9 @@
 //! Network designs for training clusters.
 //!
-//! Responsible for: topologies as values, routing, the traffic of a step on links, and flow simulation with max-min fair sharing; bills of
-//! materials, failures, training across sites, and the rail-only paper's model. Independent of the computation in a training step: traffic is given as collectives
-//! among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
+//! Responsible for: topologies as values, routing, the traffic of a step on links, and flow simulation with
+//! max-min fair sharing; bills of materials, failures, training across sites, and the rail-only paper's
+//! model. Independent of the computation in a training step: traffic is given as collectives among ranks.
+//! This crate reads no file and no clock, prints nothing and spawns nothing.
 //!
 //! A design is resolved from its settings, and then counted, built, billed or simulated on:
 //!

@@ -18,7 +18,8 @@ pub use scatter::{Dot, Scatter, Series, scatter};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// Colours of a series in light and dark, far apart for colour-blind eyes too; further series repeat them with other dashes.
+/// Colours of a series in light and dark, far apart for colour-blind eyes too; further series repeat them
+/// with other dashes.
 pub(crate) const SERIES: [(&str, &str); 6] = [
     ("#2f6db3", "#6aa6e8"),
     ("#c8622c", "#e8905c"),

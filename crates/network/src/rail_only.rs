@@ -1,12 +1,13 @@
-//! The model of the rail-only paper (Wang, Ghobadi, Shakeri, Zhang, Hasani, arXiv 2307.12169): iteration time, traffic, forwarding, cost.
+//! The model of the rail-only paper (Wang, Ghobadi, Shakeri, Zhang, Hasani, arXiv 2307.12169): iteration
+//! time, traffic, forwarding, cost.
 //!
 //! Responsible for: its closed forms, and the table that compares every number of the paper with the
 //! reproduced one ([`targets`]). The equations are missing in the available copies of version 1; they are
 //! derived from its text and reproduce its numbers (numbers of equations are those of
 //! `docs/concepts/rail-only.md`). Excludes pipelines, latency and overlap, as the paper does.
 //!
-//! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups are inside a scale-up domain; every
-//! collective is a direct exchange at full bandwidth; nothing overlaps.
+//! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups are inside a
+//! scale-up domain; every collective is a direct exchange at full bandwidth; nothing overlaps.
 
 pub mod cost;
 mod figure;

@@ -1,7 +1,7 @@
 //! Positions of records in tables.
 //!
-//! Responsible for: the start and the line of a record with any line ends. The reader's position is after the first character of a line
-//! end. The rest of `\r\n` and of empty lines still follows.
+//! Responsible for: the start and the line of a record with any line ends. The reader's position is after the
+//! first character of a line end. The rest of `\r\n` and of empty lines still follows.
 
 /// Line ends after a position.
 fn ends<'a>(text: &'a str, position: &csv::Position) -> impl Iterator<Item = &'a u8> {

@@ -1,17 +1,20 @@
 //! Training across sites: bytes between them, and the share of time that remains for compute.
 //!
-//! Responsible for: data parallelism over sites with a synchronization of every step (hierarchical data parallelism), and with several local
-//! steps between synchronizations, in fragments and with overlap. Excludes the step within a site, which is an input, and the loss: more
-//! local steps change the optimization.
+//! Responsible for: data parallelism over sites with a synchronization of every step (hierarchical data
+//! parallelism), and with several local steps between synchronizations, in fragments and with overlap.
+//! Excludes the step within a site, which is an input, and the loss: more local steps change the
+//! optimization.
 //!
-//! Sources: A. Douillard et al., DiLoCo (arXiv 2311.08105) and Streaming DiLoCo (arXiv 2501.18512) for local steps, fragments, overlap and
-//! narrow outer gradients; Z. Charles et al. (arXiv 2503.09799), appendix A, for the time of a synchronization.
+//! Sources: A. Douillard et al., DiLoCo (arXiv 2311.08105) and Streaming DiLoCo (arXiv 2501.18512) for local
+//! steps, fragments, overlap and narrow outer gradients; Z. Charles et al. (arXiv 2503.09799), appendix A,
+//! for the time of a synchronization.
 
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
 
-/// Light in glass with a group index of 1.468 (ITU-T G.652 fibre at 1,550 nm): `1.468 / 299,792.458 km/s`, in seconds a kilometre.
+/// Light in glass with a group index of 1.468 (ITU-T G.652 fibre at 1,550 nm): `1.468 / 299,792.458 km/s`, in
+/// seconds a kilometre.
 pub const SECONDS_PER_KILOMETRE: f64 = 1.468 / 299_792.458;
 
 /// Shares of time for compute whose bandwidth is reported.
@@ -86,16 +89,17 @@ pub struct Answer {
     pub rows: Vec<Row>,
 }
 
-/// One row. Notation: `M` sites, `P` parameters of `b` bits, `F` fragments, `H` local steps of `t` seconds, overlap of `o` steps, bandwidth `W`
-/// of a site, `l` seconds of light between neighbours.
+/// One row. Notation: `M` sites, `P` parameters of `b` bits, `F` fragments, `H` local steps of `t` seconds,
+/// overlap of `o` steps, bandwidth `W` of a site, `l` seconds of light between neighbours.
 ///
-/// * bytes of a site: `V = 2 (M - 1) / M P b / 8`, a ring all-reduce over sites; each site sends every byte once, for any number of devices;
+/// * bytes of a site: `V = 2 (M - 1) / M P b / 8`, a ring all-reduce over sites; each site sends every byte
+///   once, for any number of devices;
 /// * time of a fragment: `T = V / (F W) + 2 (M - 1) l`, in seconds;
 /// * share of time for compute: `H t / (H t + F max(0, T - o t))`;
 /// * bandwidth for a share `u`: `V / F / (o t + H t (1 / u - 1) / F - 2 (M - 1) l)`.
 ///
-/// Without local steps (`H = 1`) there is one fragment and no overlap: the update needs the sum of all gradients. A reduction that overlaps
-/// with the backward pass hides at most two thirds of the step.
+/// Without local steps (`H = 1`) there is one fragment and no overlap: the update needs the sum of all
+/// gradients. A reduction that overlaps with the backward pass hides at most two thirds of the step.
 fn row(question: &Question, local_steps: u64) -> Result<Row, Problem> {
     let Question { parameters, sites, bandwidth, distance, step, .. } = question;
     let is_local = local_steps > 1;
@@ -180,8 +184,8 @@ mod tests {
         sites(question, &[steps]).expect("valid").rows.remove(0)
     }
 
-    /// arXiv 2412.01152, table 2: 100 local steps in 38 minutes; synchronizations of 103, 382 and 469 s leave 95.7%, 85.6% and 83.0% of the
-    /// time for compute. 10.2 billion parameters in int8 over 14 nodes.
+    /// arXiv 2412.01152, table 2: 100 local steps in 38 minutes; synchronizations of 103, 382 and 469 s leave
+    /// 95.7%, 85.6% and 83.0% of the time for compute. 10.2 billion parameters in int8 over 14 nodes.
     #[test]
     fn published_shares_of_compute_of_a_run_over_continents() {
         let published = Question {
@@ -199,7 +203,8 @@ mod tests {
         }
     }
 
-    /// arXiv 2501.18512, table 1: 441 TB and 1.10 TB for the same tokens, data parallel in bf16 and 100 local steps with 4 bits: 400 times.
+    /// arXiv 2501.18512, table 1: 441 TB and 1.10 TB for the same tokens, data parallel in bf16 and 100 local
+    /// steps with 4 bits: 400 times.
     #[test]
     fn published_ratio_of_bytes() {
         let streaming = Question { outer_bits: 4.0, fragments: 3, overlap: 1.0, ..question() };

@@ -2,8 +2,8 @@
 //!
 //! Responsible for: the structure of a network. Excludes cost ([`crate::bill`]) and traffic.
 //!
-//! A [`DesignSpec`] has the user's settings and a [`Design`] has every value. [`Design::counts`] has the number of each part. A
-//! [`Topology`] is the design as a [`Graph`] with [`Route`]s.
+//! A [`DesignSpec`] has the user's settings and a [`Design`] has every value. [`Design::counts`] has the
+//! number of each part. A [`Topology`] is the design as a [`Graph`] with [`Route`]s.
 
 pub mod build;
 pub mod clos;

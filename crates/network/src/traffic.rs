@@ -4,8 +4,8 @@
 //! and their sums. Independent of the origin of the communication (a predicted step or a trace) and of time
 //! ([`crate::flow`]).
 //!
-//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] has senders, receivers and bytes of one call in one
-//! group. All other figures are sums of these.
+//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] has senders, receivers
+//! and bytes of one call in one group. All other figures are sums of these.
 
 mod cells;
 mod classes;
@@ -53,8 +53,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Calls `flow(from, to, bytes)` for all traffic of a step, exchange by exchange; a pair may occur several times. O(sum of partners).
-    /// `wanted` is called periodically and may stop it.
+    /// Calls `flow(from, to, bytes)` for all traffic of a step, exchange by exchange; a pair may occur
+    /// several times. O(sum of partners). `wanted` is called periodically and may stop it.
     pub fn flows<E>(
         &self,
         place: &Place,

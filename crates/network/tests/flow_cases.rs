@@ -1,5 +1,5 @@
-//! Programs of flows that others generated and solved (`flow-cases/README.md`): every flow ends at the expected time, and the makespan is
-//! SimGrid's.
+//! Programs of flows that others generated and solved (`flow-cases/README.md`): every flow ends at the
+//! expected time, and the makespan is SimGrid's.
 
 #[path = "support/case.rs"]
 mod case;

@@ -1,4 +1,5 @@
-//! Properties of simulated programs on any network: the order of flows, the bytes of links, and the unit of time do not matter.
+//! Properties of simulated programs on any network: the order of flows, the bytes of links, and the unit of
+//! time do not matter.
 
 use proptest::prelude::*;
 use railwright_network::flow::listed::{Listed, Routes, play};

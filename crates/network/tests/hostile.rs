@@ -1,4 +1,5 @@
-//! Hostile design files and price lists: cut, doubled and overwritten seeds are rejected or read, without a panic.
+//! Hostile design files and price lists: cut, doubled and overwritten seeds are rejected or read, without a
+//! panic.
 
 use railwright_network::bill::{bill, prices::Prices};
 use railwright_network::failures::classes;

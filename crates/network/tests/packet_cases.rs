@@ -1,5 +1,5 @@
-//! Flows compared with a packet simulation (`packet-cases/README.md`): collectives and incasts within 15%, and flows next to a congested
-//! receiver within their bounds and 15%.
+//! Flows compared with a packet simulation (`packet-cases/README.md`): collectives and incasts within 15%,
+//! and flows next to a congested receiver within their bounds and 15%.
 
 use railwright_network::flow::listed::{Listed, held, play};
 use railwright_network::simulate::Wiring;
@@ -114,7 +114,8 @@ fn flows_beside_an_incast_end_within_their_bounds() {
         slowest.push(bound / measured);
     }
     assert_eq!(all, 483, "flows of the table in three seeds");
-    // The bound is useful: the slowest flow of a case is close to it, and flows that share no paused link have none.
+    // The bound is useful: the slowest flow of a case is close to it, and flows that share no paused link
+    // have none.
     slowest.sort_by(f64::total_cmp);
     let middle = slowest[slowest.len() / 2];
     assert!(middle < 2.0, "the latest end is {middle} times the measured one");

@@ -1,6 +1,7 @@
 //! Time to read a trace: `cargo bench -p railwright-profiler --bench kineto`.
 //!
-//! Targets: a rank of 54 MB in at most 0.2 CPU seconds, and no slower than a typed parse by serde_json that keeps nothing.
+//! Targets: a rank of 54 MB in at most 0.2 CPU seconds, and no slower than a typed parse by serde_json that
+//! keeps nothing.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
@@ -67,7 +68,8 @@ struct TypedArguments {
     stream: Option<i64>,
 }
 
-/// Parses the trace into borrowed structures with serde_json, without interning, sorting or checks. Baseline of the reader.
+/// Parses the trace into borrowed structures with serde_json, without interning, sorting or checks. Baseline
+/// of the reader.
 #[divan::bench(sample_count = 10)]
 fn serde_json_typed(bencher: Bencher<'_, '_>) {
     let bytes = bytes();

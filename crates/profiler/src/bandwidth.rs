@@ -1,7 +1,7 @@
 //! Bandwidth of collectives and the ceiling of their links.
 //!
-//! Responsible for: bus bandwidth as in nccl-tests, and the link that limits a group. Placement is inferred only from the number of
-//! consecutive ranks in a scale-up domain.
+//! Responsible for: bus bandwidth as in nccl-tests, and the link that limits a group. Placement is inferred
+//! only from the number of consecutive ranks in a scale-up domain.
 
 use crate::Job;
 use crate::communication::Operation;
@@ -9,8 +9,9 @@ use crate::groups::RankSet;
 use railwright_spec::cluster::{Accelerator, accelerators};
 use serde::Serialize;
 
-/// Bytes over a link per byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time (nccl-tests, PERFORMANCE.md). The
-/// factor is 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and all-to-all, and 1 for the rest.
+/// Bytes over a link per byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time
+/// (nccl-tests, PERFORMANCE.md). The factor is 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and
+/// all-to-all, and 1 for the rest.
 pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
     if n < 2 {
         return 1.0;
@@ -72,8 +73,8 @@ pub(crate) fn accelerator(job: &Job) -> Option<Accelerator> {
     accelerators().into_iter().find(patterns)
 }
 
-/// The link that limits a group of ranks: of the scale-up domain if all of them fit into one block of consecutive ranks, otherwise the
-/// network.
+/// The link that limits a group of ranks: of the scale-up domain if all of them fit into one block of
+/// consecutive ranks, otherwise the network.
 pub fn ceiling(accelerator: &Accelerator, ranks: &RankSet) -> Option<Link> {
     let domain = u32::try_from(accelerator.scale_up_domain).unwrap_or(u32::MAX).max(1);
     let (first, last) = (ranks.ranks().first()?, ranks.ranks().last()?);

@@ -1,13 +1,14 @@
 //! Captures of CUDA graphs.
 //!
-//! Responsible for: capture times of a rank, from the calls of its runtime. Kernels launched during a capture become part of a graph and do
-//! not run.
+//! Responsible for: capture times of a rank, from the calls of its runtime. Kernels launched during a capture
+//! become part of a graph and do not run.
 
 use crate::RankTrace;
 use crate::trace::HostKind;
 use std::collections::BTreeMap;
 
-/// Capture times of a rank, in nanoseconds: from `cudaStreamBeginCapture` to the next `cudaStreamEndCapture` of its thread.
+/// Capture times of a rank, in nanoseconds: from `cudaStreamBeginCapture` to the next `cudaStreamEndCapture`
+/// of its thread.
 pub(crate) fn captures(trace: &RankTrace) -> Vec<(i64, i64)> {
     let edge = |name: &str| {
         let name = name.trim_start_matches("cuda").trim_start_matches("hip").trim_start_matches("cu");

@@ -57,7 +57,8 @@ pub enum Cause {
     LaunchLatency,
     /// The next work was launched before the device became idle.
     Device,
-    /// Before the first or after the last recorded activity of the rank: its recording is shorter than those of others.
+    /// Before the first or after the last recorded activity of the rank: its recording is shorter than those
+    /// of others.
     NotRecorded,
     /// No frame was recorded.
     Unknown,
@@ -124,7 +125,8 @@ impl Cause {
     }
 }
 
-/// Time of a rank's host in calls that a steady state does not repeat: allocation of memory, compilation and loading of modules.
+/// Time of a rank's host in calls that a steady state does not repeat: allocation of memory, compilation and
+/// loading of modules.
 pub(crate) fn one_off(trace: &RankTrace) -> Intervals {
     within(trace, &[Cause::Allocation, Cause::Compilation])
 }

@@ -1,8 +1,9 @@
 //! Alignment of rank clocks.
 //!
-//! Responsible for: offset and drift of every rank's clock, bounds from causality, residuals, and shifting traces to one clock. Uses
-//! matched collectives that no rank can leave before all have entered. Short collectives have the largest weight: their ends are close
-//! together. Ignores drifts below the usual drift of clocks, and does not shift clocks that already agree.
+//! Responsible for: offset and drift of every rank's clock, bounds from causality, residuals, and shifting
+//! traces to one clock. Uses matched collectives that no rank can leave before all have entered. Short
+//! collectives have the largest weight: their ends are close together. Ignores drifts below the usual drift
+//! of clocks, and does not shift clocks that already agree.
 
 mod bounds;
 mod solve;
@@ -14,8 +15,8 @@ use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Maximum difference of clocks that may share a host's clock, in nanoseconds: device clocks of processes on one host differed by up to 71
-/// microseconds.
+/// Maximum difference of clocks that may share a host's clock, in nanoseconds: device clocks of processes on
+/// one host differed by up to 71 microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
 /// Minimum offset between hosts that is no scatter of the ends of collectives, as a multiple of that scatter.
@@ -29,8 +30,8 @@ const RESOLUTION: i64 = 1_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockPolicy {
-    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them. Clocks of several
-    /// hosts must agree within the scatter of the ends of collectives.
+    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise
+    /// align them. Clocks of several hosts must agree within the scatter of the ends of collectives.
     #[default]
     Auto,
     /// Align them always.
@@ -45,7 +46,8 @@ pub enum ClockPolicy {
 pub struct RankClock {
     /// The rank.
     pub rank: u32,
-    /// Lead over the clock of rank `against` at time [`Self::about`], in nanoseconds; negative if this clock is behind.
+    /// Lead over the clock of rank `against` at time [`Self::about`], in nanoseconds; negative if this clock
+    /// is behind.
     #[serde(rename = "offset_ns")]
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.
@@ -216,8 +218,9 @@ impl Job {
     }
 }
 
-/// Tests whether the ranks may be on several hosts: two of them have different recorded hosts, or devices of one number. Processes of one host
-/// that see one device each are included: to align them changes nothing but errors of their device clocks.
+/// Tests whether the ranks may be on several hosts: two of them have different recorded hosts, or devices of
+/// one number. Processes of one host that see one device each are included: to align them changes nothing but
+/// errors of their device clocks.
 fn on_several_hosts(job: &Job) -> bool {
     let identities = || job.members.iter().map(|member| &member.trace.identity);
     let hosts: BTreeSet<&str> = identities().filter_map(|identity| identity.host.as_deref()).collect();

@@ -1,8 +1,8 @@
 //! Time of communication: transfer and wait of every collective, group and rank.
 //!
-//! Responsible for: the latest start L; waits until L and transfers from L; bandwidth relative to the ceiling of the link; overlap with
-//! compute; slack and the bandwidth needed for full overlap; bounds where ranks were not traced. Excludes causes: see
-//! [`crate::attribution`].
+//! Responsible for: the latest start L; waits until L and transfers from L; bandwidth relative to the ceiling
+//! of the link; overlap with compute; slack and the bandwidth needed for full overlap; bounds where ranks
+//! were not traced. Excludes causes: see [`crate::attribution`].
 
 mod clipped;
 mod least;

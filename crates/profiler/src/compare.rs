@@ -1,7 +1,8 @@
 //! Comparison of two profiles.
 //!
-//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single kernels, largest first, and
-//! conditions on them for automatic checks. Does not explain: removed and added kernels are listed separately.
+//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single
+//! kernels, largest first, and conditions on them for automatic checks. Does not explain: removed and added
+//! kernels are listed separately.
 
 mod condition;
 mod steps;

@@ -1,8 +1,9 @@
 //! The digest of a rank: the part of its trace that analyses of many ranks read.
 //!
-//! Responsible for: excluding host rows that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` give the same
-//! answers from the rest. Verifies this for every rank: phases, launches, causes of idle time, occupancy and steps of the shorter trace are
-//! compared with those of the whole one. A rank that differs keeps all rows. Device rows are never dropped: ranks are compared by them.
+//! Responsible for: excluding host rows that no joint analysis reads, so that `profile`, `comm`, `stragglers`
+//! and `pipeline` give the same answers from the rest. Verifies this for every rank: phases, launches, causes
+//! of idle time, occupancy and steps of the shorter trace are compared with those of the whole one. A rank
+//! that differs keeps all rows. Device rows are never dropped: ranks are compared by them.
 
 mod extent;
 mod rows;

@@ -181,8 +181,8 @@ const NEGLIGIBLE: f64 = 0.005;
 /// Maximum number of kernels in the subject of a finding.
 const LEADING: usize = 3;
 
-/// Findings of all rules and their joint cost. The largest cost comes first, findings without a known cost last. Excludes findings whose
-/// own evidence explains less than half of their cost.
+/// Findings of all rules and their joint cost. The largest cost comes first, findings without a known cost
+/// last. Excludes findings whose own evidence explains less than half of their cost.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
@@ -207,9 +207,9 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     (found, joint)
 }
 
-/// Moves findings in front of those that they explain: host pauses before varying steps, a cause of idle time before the pauses with its
-/// advice, a replayed delay before an upper bound, and an implausible bandwidth before the exposed time that it causes. Only the former have
-/// a known cost or a remedy.
+/// Moves findings in front of those that they explain: host pauses before varying steps, a cause of idle time
+/// before the pauses with its advice, a replayed delay before an upper bound, and an implausible bandwidth
+/// before the exposed time that it causes. Only the former have a known cost or a remedy.
 fn put_causes_first(found: &mut [Finding]) {
     let cost = |finding: &Finding| finding.cost.unwrap_or(0.0);
     let explains = |cause: &Finding, symptom: &Finding| {
@@ -234,7 +234,8 @@ fn put_causes_first(found: &mut [Finding]) {
     }
 }
 
-/// A finding with the certainty that its evidence supports. `None` if the evidence explains too little of the cost.
+/// A finding with the certainty that its evidence supports. `None` if the evidence explains too little of the
+/// cost.
 fn supported(mut finding: Finding) -> Option<Finding> {
     match (finding.explained, finding.cost) {
         (Explained::Part(explained), Some(cost)) if explained < EXPLAINED * cost => return None,
@@ -283,7 +284,8 @@ pub fn topics() -> Vec<Topic> {
 const SERVED: [&str; 4] = ["paged_attention", "reshape_and_cache", "PagedKVCache", "paged_kv"];
 
 impl<'a> Context<'a> {
-    /// Tests whether the job is an inference server: by its steps, or by the kernels of its cache if the first rank only runs forward.
+    /// Tests whether the job is an inference server: by its steps, or by the kernels of its cache if the
+    /// first rank only runs forward.
     fn is_inference(&self) -> bool {
         let serves = |name: &str| SERVED.iter().any(|word| name.contains(word));
         let of_first = || self.views.first().is_some_and(|view| view.trace.names.iter().any(serves));
@@ -295,7 +297,8 @@ impl<'a> Context<'a> {
         !self.views.is_empty() && self.views.iter().all(|view| view.from_host)
     }
 
-    /// Tests whether only host operators were recorded of a job that launches device work: their durations are not those of the work.
+    /// Tests whether only host operators were recorded of a job that launches device work: their durations
+    /// are not those of the work.
     fn has_launches_alone(&self) -> bool {
         self.from_host() && self.views.iter().any(|view| crate::launches::launches_work(view.trace))
     }
@@ -335,8 +338,8 @@ impl<'a> Context<'a> {
         human::whole((count as f64 / self.samples()).round() as u64)
     }
 
-    /// Step time saved without the idle time of a cause on all ranks, by replay, in nanoseconds. `None` if only some ranks are displayed, or
-    /// without an accurate replay.
+    /// Step time saved without the idle time of a cause on all ranks, by replay, in nanoseconds. `None` if
+    /// only some ranks are displayed, or without an accurate replay.
     fn saved(&self, cause: Cause) -> Option<f64> {
         let of = |rank: &RankWaterfall| {
             let has = |row: u32| rank.causes.get(row as usize).is_some_and(|part| part.cause == cause);
@@ -371,8 +374,8 @@ impl<'a> Context<'a> {
         self.uses().filter(move |(u, _)| fits(u.label)).map(|(u, name)| (name, u.time))
     }
 
-    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds. None if only their launches were
-    /// recorded.
+    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds.
+    /// None if only their launches were recorded.
     fn arithmetic(&self, fits: impl Fn(OperatorFamily, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
         if self.has_launches_alone() {
             return (Vec::new(), 0.0);
@@ -394,8 +397,8 @@ impl<'a> Context<'a> {
         all.map(|(name, time)| (name.to_owned(), share * time as f64 / self.samples())).collect()
     }
 
-    /// Lines of evidence for all of these times. The names with most time come first, `count` or as many as cover half of it. If those
-    /// cover less, one line sums the others.
+    /// Lines of evidence for all of these times. The names with most time come first, `count` or as many as
+    /// cover half of it. If those cover less, one line sums the others.
     fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
         let all = top(times.into_iter(), usize::MAX);
         let sum: i64 = all.iter().map(|entry| entry.1).sum();

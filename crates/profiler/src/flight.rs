@@ -57,7 +57,8 @@ pub fn matches(head: &[u8]) -> bool {
     pickle::matches(head) || json::matches(head)
 }
 
-/// Reads a dump. It does not contain its rank: that is the last number in `label`, as the recorder names its files.
+/// Reads a dump. It does not contain its rank: that is the last number in `label`, as the recorder names its
+/// files.
 pub fn read(label: &str, bytes: &[u8]) -> Result<FlightRecord, Problem> {
     let content = if pickle::matches(bytes) { pickle::content(label, bytes)? } else { json::content(bytes) };
     entry::record(label, content, bytes.len())

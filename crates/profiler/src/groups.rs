@@ -1,8 +1,9 @@
 //! Process groups, joined over the ranks of a job.
 //!
-//! Responsible for: identity of groups of different ranks, and their parallel dimension. A group's name is a counter of its own rank, so
-//! groups are joined by their set of ranks. Several groups of one set are joined by equal names, otherwise by order of creation. Dimensions
-//! are not guessed: "unknown (size, stride)" is a valid result.
+//! Responsible for: identity of groups of different ranks, and their parallel dimension. A group's name is a
+//! counter of its own rank, so groups are joined by their set of ranks. Several groups of one set are joined
+//! by equal names, otherwise by order of creation. Dimensions are not guessed: "unknown (size, stride)" is a
+//! valid result.
 
 mod dimension;
 mod layout;
@@ -45,8 +46,9 @@ pub struct Group {
     /// True if the group is not recorded: its ranks are inferred from the ends of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// True if it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and
-    /// flags). Ranks that wait in it wait for the pipeline to drain.
+    /// True if it joins the stages of a pipeline and the ranks within them (Megatron's
+    /// `MODEL_PARALLEL_GROUP`, or a group of norms and flags). Ranks that wait in it wait for the
+    /// pipeline to drain.
     #[serde(skip)]
     pub drains: bool,
 }
@@ -180,8 +182,8 @@ impl Groups {
         self.groups.get(id.0 as usize)
     }
 
-    /// By rank: index of its pipeline group, and its stage there. A pair of a pipeline's stages is a group of its own, as for a shared
-    /// embedding: the largest group counts, and the first of several.
+    /// By rank: index of its pipeline group, and its stage there. A pair of a pipeline's stages is a group of
+    /// its own, as for a shared embedding: the largest group counts, and the first of several.
     pub fn stages(&self) -> BTreeMap<u32, (usize, u32)> {
         let is_pipeline = |group: &(usize, &Group)| group.1.dimension.dimension == Dimension::Pipeline;
         let mut pipelines: Vec<(usize, &Group)> =

@@ -5,7 +5,8 @@
 //! collectives, the ranks that do not wait (`chain`). The cause of a rank outside all collectives is
 //! unknown: its last stack is shown.
 //!
-//! Source of the method: PyTorch's flight-recorder documentation and the taxonomy of hangs in `traces.md` 7.9 of the project's notes.
+//! Source of the method: PyTorch's flight-recorder documentation and the taxonomy of hangs in `traces.md` 7.9
+//! of the project's notes.
 
 mod chain;
 mod progress;

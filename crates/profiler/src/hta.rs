@@ -1,7 +1,9 @@
-//! Tables of HolisticTraceAnalysis by its definitions, including artefacts: for comparison with existing reports.
+//! Tables of HolisticTraceAnalysis by its definitions, including artefacts: for comparison with existing
+//! reports.
 //!
-//! Responsible for: temporal, overlap, kernel type, kernel, idle, launch and queue tables as that tool prints them, in whole microseconds.
-//! Known errors of the tool are kept: the profiler's own report has the corrected values.
+//! Responsible for: temporal, overlap, kernel type, kernel, idle, launch and queue tables as that tool prints
+//! them, in whole microseconds. Known errors of the tool are kept: the profiler's own report has the
+//! corrected values.
 
 mod events;
 mod idle;

@@ -1,7 +1,9 @@
-//! Inputs of an operator as one text: shapes, the element type of the first tensor, and the settings of a convolution.
+//! Inputs of an operator as one text: shapes, the element type of the first tensor, and the settings of a
+//! convolution.
 //!
-//! Responsible for: writing the text from a recorder's fields (`Input Dims`, `Input type`, `Concrete Inputs`), and reading its parts.
-//! Shapes come first, as written; each further part follows a `;`. Excludes operators without recorded shapes.
+//! Responsible for: writing the text from a recorder's fields (`Input Dims`, `Input type`, `Concrete
+//! Inputs`), and reading its parts. Shapes come first, as written; each further part follows a `;`. Excludes
+//! operators without recorded shapes.
 
 use railwright_spec::precision::DataType;
 
@@ -111,9 +113,10 @@ pub(crate) fn convolution(text: &str) -> Option<Convolution> {
 }
 
 impl Convolution {
-    /// Output shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups,
-    /// kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) +
-    /// o + 1` (PyTorch, `Conv2d` and `ConvTranspose2d`).
+    /// Output shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]`
+    /// (transposed: `[C_in, C_out / groups, kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) /
+    /// s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) + o + 1` (PyTorch, `Conv2d` and
+    /// `ConvTranspose2d`).
     pub(crate) fn output(&self, input: &[u64], weight: &[u64]) -> Option<Vec<u64>> {
         let ([batch, channels, sides @ ..], [first, second, kernel @ ..]) = (input, weight) else {
             return None;

@@ -1,7 +1,7 @@
 //! The ranks of one job.
 //!
-//! Responsible for: files of one job ([`group`]), ranks of traces, and missing ranks. Does not read the rows of traces: matching, alignment
-//! and verdicts are modules that take a [`Job`].
+//! Responsible for: files of one job ([`group`]), ranks of traces, and missing ranks. Does not read the rows
+//! of traces: matching, alignment and verdicts are modules that take a [`Job`].
 
 mod grouping;
 mod naming;
@@ -42,9 +42,10 @@ pub struct Job {
 }
 
 impl Job {
-    /// Assigns ranks: the recorded one, otherwise the free number by index in `traces`, with a warning. If two traces record the same rank
-    /// and the name of one has the missing number, that number is used, with a warning. Of two traces of one rank the first is kept unless
-    /// they differ in their groups, with a warning.
+    /// Assigns ranks: the recorded one, otherwise the free number by index in `traces`, with a warning. If
+    /// two traces record the same rank and the name of one has the missing number, that number is used,
+    /// with a warning. Of two traces of one rank the first is kept unless they differ in their groups,
+    /// with a warning.
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
         for trace in &mut traces {
@@ -237,7 +238,8 @@ fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
 /// The rank in the name of a file or of its folder.
 fn named_rank(label: &str) -> Option<u32> {
     let (folder, name) = label.rsplit_once(['/', '\\']).unwrap_or(("", label));
-    // `report.sqlite (process 2000, device 0)`: one recording of several processes, whose numbers are no ranks.
+    // `report.sqlite (process 2000, device 0)`: one recording of several processes, whose numbers are no
+    // ranks.
     let name = name.split_once(" (process ").map_or(name, |(file, _)| file);
     rank_in_name(name, false).or_else(|| naming::rank_in_folder(folder))
 }

@@ -1,7 +1,7 @@
 //! The ranks of a job joined: groups, matched collectives, one common time.
 //!
-//! Responsible for: the order of joining (groups, parts, matching, clocks, shift to one time, dimensions), and the value that multi-rank
-//! analyses start from. Excludes analyses.
+//! Responsible for: the order of joining (groups, parts, matching, clocks, shift to one time, dimensions),
+//! and the value that multi-rank analyses start from. Excludes analyses.
 
 mod seen;
 
@@ -51,7 +51,8 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Tests whether a collective has, or may have, ranks that were not recorded at that time. The last rank to enter is then unknown.
+    /// Tests whether a collective has, or may have, ranks that were not recorded at that time. The last rank
+    /// to enter is then unknown.
     pub fn misses_ranks(&self, collective: &Collective) -> bool {
         let communicator = self.matching.communicator(collective);
         if communicator.channel.is_some() {
@@ -63,8 +64,8 @@ impl Joined {
         }
     }
 
-    /// Tests whether a collective is outside a member's recording: before the first or after the last communication of a rank that takes
-    /// no part. That rank's file begins late or is truncated.
+    /// Tests whether a collective is outside a member's recording: before the first or after the last
+    /// communication of a rank that takes no part. That rank's file begins late or is truncated.
     fn outlasts(&self, collective: &Collective) -> bool {
         if collective.complete {
             return false;
@@ -158,7 +159,8 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     Some(Warning::new("groups-inferred-from-ends", text))
 }
 
-/// Warnings about communicators whose lists disagree. Operations in a group of one rank need no counterpart and do not count.
+/// Warnings about communicators whose lists disagree. Operations in a group of one rank need no counterpart
+/// and do not count.
 fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
     let mut warnings = Vec::new();

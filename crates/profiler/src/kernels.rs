@@ -1,7 +1,8 @@
 //! Purpose of a kernel, from its name: an editable table (`crates/profiler/data/kernels.toml`).
 //!
-//! Responsible for: patterns of names and the operator family of each row. A name is looked up once per trace, not once per event. Excludes
-//! communication: [`crate::communication`] has its own table, which is checked first.
+//! Responsible for: patterns of names and the operator family of each row. A name is looked up once per
+//! trace, not once per event. Excludes communication: [`crate::communication`] has its own table, which is
+//! checked first.
 
 mod pattern;
 
@@ -59,7 +60,8 @@ struct WrittenRow {
 }
 
 impl KernelTable {
-    /// The shipped table, read once: names of one rank are known for all others. A test checks that it can be read.
+    /// The shipped table, read once: names of one rank are known for all others. A test checks that it can be
+    /// read.
     pub fn shipped() -> &'static Self {
         static TABLE: OnceLock<KernelTable> = OnceLock::new();
         TABLE.get_or_init(|| Self::parse(SHIPPED).unwrap_or_default())

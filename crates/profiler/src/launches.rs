@@ -1,7 +1,7 @@
 //! Host calls that launched device rows.
 //!
-//! Responsible for: joining device rows with runtime calls by their correlation. Ignores flow arrows, half of which are dangling in real
-//! traces. A row without its own call is not assigned to the nearest one.
+//! Responsible for: joining device rows with runtime calls by their correlation. Ignores flow arrows, half of
+//! which are dangling in real traces. A row without its own call is not assigned to the nearest one.
 
 use crate::RankTrace;
 use crate::captures::captures;
@@ -39,8 +39,9 @@ pub(crate) fn launches_work(trace: &RankTrace) -> bool {
         .any(|(kind, name)| *kind == HostKind::Runtime && known.get(name.0 as usize) == Some(&true))
 }
 
-/// Tests whether the first rows of a device are missing: the host launched work before the first row, and no row has its number. The
-/// device's activity until then is unknown. Calls within a graph capture launch nothing, and host functions have no device row.
+/// Tests whether the first rows of a device are missing: the host launched work before the first row, and no
+/// row has its number. The device's activity until then is unknown. Calls within a graph capture launch
+/// nothing, and host functions have no device row.
 pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     let host = &trace.host;
     let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return false };
@@ -83,7 +84,8 @@ impl Lookup {
             let mut rows = vec![NONE; (last - first) as usize + 1];
             for (correlation, row) in calls {
                 let cell = &mut rows[(correlation - first) as usize];
-                // Of two calls with one number (a retry, a driver call within a runtime call), the first is the outer one.
+                // Of two calls with one number (a retry, a driver call within a runtime call), the first is
+                // the outer one.
                 if *cell == NONE {
                     *cell = row;
                 }

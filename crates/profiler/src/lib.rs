@@ -1,8 +1,9 @@
-//! The profiler: analysis of traces of many ranks, with the causes of lost time and the savings of removing them.
+//! The profiler: analysis of traces of many ranks, with the causes of lost time and the savings of removing
+//! them.
 //!
-//! Responsible for: reading recordings into columns ([`trace`], by [`readers`]), joining the ranks of one job ([`job`]), and their
-//! analyses. Bytes in, values out: files, threads and progress belong to the program. Excludes predictions: the comparison with the
-//! calculator's step is an analysis of `railwright-step`.
+//! Responsible for: reading recordings into columns ([`trace`], by [`readers`]), joining the ranks of one job
+//! ([`job`]), and their analyses. Bytes in, values out: files, threads and progress belong to the program.
+//! Excludes predictions: the comparison with the calculator's step is an analysis of `railwright-step`.
 //!
 //! ```
 //! use railwright_profiler::Job;

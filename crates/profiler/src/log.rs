@@ -1,9 +1,10 @@
 //! Training logs: iteration times, MFU over time, slow steps, jumps, restarts.
 //!
-//! Responsible for: report lines in a stream ([`lines`]), their analysis ([`judge()`]), and every report as a point ([`curve()`]).
-//! Supports:
+//! Responsible for: report lines in a stream ([`lines`]), their analysis ([`judge()`]), and every report as a
+//! point ([`curve()`]). Supports:
 //!
-//! * Megatron-LM (any age) and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+//! * Megatron-LM (any age) and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus,
+//!   Megatron-DeepSpeed.
 //! * DeepSpeed: its pipeline engine and its own timers.
 //! * torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face.
 //!

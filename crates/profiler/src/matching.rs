@@ -1,8 +1,9 @@
 //! Collectives of one communicator, matched across ranks.
 //!
-//! Responsible for: joining parts of different ranks into one communication. Parts are matched by number if recorded, otherwise by order.
-//! The shift of the order is found together with the clock offset. Messages are matched by channel. Order alone is not sufficient: half of
-//! all multi-rank traces lack leading kernels on some rank. Lists that do not fit stay separate.
+//! Responsible for: joining parts of different ranks into one communication. Parts are matched by number if
+//! recorded, otherwise by order. The shift of the order is found together with the clock offset. Messages are
+//! matched by channel. Order alone is not sufficient: half of all multi-rank traces lack leading kernels on
+//! some rank. Lists that do not fit stay separate.
 
 mod across;
 mod alike;
@@ -53,7 +54,8 @@ pub struct Membership {
     pub parts: Vec<u32>,
     /// Number of missing leading collectives (lost kernels, or a window that opens later).
     pub lost: u32,
-    /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest number.
+    /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest
+    /// number.
     pub shift: i32,
     /// Number of pairs with the first member whose operation or size differs.
     pub mismatches: u32,
@@ -137,7 +139,8 @@ impl Matching {
         let mut scratch = Scratch::default();
         let mut assigned = assign(job, groups, &matching.parts);
         matching.learn(job, groups, &mut assigned, layout, &mut scratch);
-        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other lanes.
+        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other
+        // lanes.
         let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
@@ -159,8 +162,8 @@ impl Matching {
         matching
     }
 
-    /// Tests whether parts without a recorded group stay unmatched. If groups were inferred for other streams but not for this one, or if
-    /// ranks are missing, any guess is unsafe.
+    /// Tests whether parts without a recorded group stay unmatched. If groups were inferred for other streams
+    /// but not for this one, or if ranks are missing, any guess is unsafe.
     fn leaves(&self, key: &Key) -> bool {
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
         let is_reported = self.inferred.iter().any(|inferred| key.lane == Some(inferred.lane));
@@ -217,8 +220,8 @@ impl Matching {
             self.add(key, How::Sequence, members);
             return;
         }
-        // Without a declared set of ranks, several communicators may share a lane's number. The ranks that fit the longest list are joined
-        // first, then the rest.
+        // Without a declared set of ranks, several communicators may share a lane's number. The ranks that
+        // fit the longest list are joined first, then the rest.
         let declared = key.group.is_some() || key.channel.is_some();
         let mut rest = lists;
         while rest.len() > 1 {
@@ -256,8 +259,8 @@ impl Matching {
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
-                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of one rank. Its host clock or a
-                // PCIe switch may cause them.
+                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of
+                // one rank. Its host clock or a PCIe switch may cause them.
                 let belongs = declared || fitting || (inferred && fit.agrees());
                 if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);

@@ -1,8 +1,9 @@
 //! A measured step in the representation of modelled steps.
 //!
-//! Responsible for: one step of a job as a [`Step`], for every analysis of steps (breakdown, exposure, imbalance, comparison, diagrams).
-//! Overlapping compute is shortened as in the waterfall, so that both agree. A wait for other ranks is a span before the transfer; within
-//! pipeline messages it stays empty, because it is bubble. Micro-batches and layers are set only if the trace names them.
+//! Responsible for: one step of a job as a [`Step`], for every analysis of steps (breakdown, exposure,
+//! imbalance, comparison, diagrams). Overlapping compute is shortened as in the waterfall, so that both
+//! agree. A wait for other ranks is a span before the transfer; within pipeline messages it stays empty,
+//! because it is bubble. Micro-batches and layers are set only if the trace names them.
 
 use crate::causes::Idle;
 use crate::joined::Joined;
@@ -139,7 +140,8 @@ impl Writer<'_> {
             let (start, end) = (start.max(*free), self.view.gpu.ends()[row].min(self.end));
             if start < end {
                 *free = end;
-                // No transfer occurs before the last rank enters: otherwise a model of transfers would be compared with waits.
+                // No transfer occurs before the last rank enters: otherwise a model of transfers would be
+                // compared with waits.
                 let moves = match role {
                     Role::Communication if exchange.dimension != Dimension::Pipeline => {
                         exchange.waits_until.map_or(start, |until| until.clamp(start, end))

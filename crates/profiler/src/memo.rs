@@ -1,6 +1,7 @@
 //! Results by name, computed once for all ranks: thousands of ranks have the same names.
 //!
-//! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal rows are equal.
+//! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal
+//! rows are equal.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

@@ -1,7 +1,8 @@
 //! Significance of the difference between two sets of step times.
 //!
-//! Responsible for: the typical step with its spread and confidence interval, and the shift between two sets with an interval. None of them
-//! assumes a distribution. Too few steps give no interval. The caller excludes unrepresentative steps (warm-up).
+//! Responsible for: the typical step with its spread and confidence interval, and the shift between two sets
+//! with an interval. None of them assumes a distribution. Too few steps give no interval. The caller excludes
+//! unrepresentative steps (warm-up).
 
 use serde::Serialize;
 
@@ -25,7 +26,8 @@ pub struct Shift {
     pub first: Spread,
     /// The second.
     pub second: Spread,
-    /// Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first.
+    /// Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and
+    /// one of the first.
     pub shift: f64,
     /// 95% confidence interval of the shift; `None` for too few steps.
     pub interval: Option<(f64, f64)>,
@@ -33,7 +35,8 @@ pub struct Shift {
 
 /// Standard deviations of a normal distribution that contain 95%.
 const CONFIDENCE: f64 = 1.959_964;
-/// Maximum number of compared steps per side; of more, evenly spaced ones. All pairs of a long log would exceed the memory.
+/// Maximum number of compared steps per side; of more, evenly spaced ones. All pairs of a long log would
+/// exceed the memory.
 const MOST: usize = 2000;
 
 /// The median; 0 without values.
@@ -52,9 +55,10 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     values.iter().copied().step_by(stride).collect()
 }
 
-/// 95% confidence interval of the median: from the `k`-th step to the `k`-th from the end. `k` is the largest number with `2·P(B < k) <=
-/// 5%`, where `B` is binomial with one trial per step and probability 1/2. It is the inverted sign test. `None` for fewer than six steps.
-/// Hollander and Wolfe, Nonparametric Statistical Methods, section 3.6.
+/// 95% confidence interval of the median: from the `k`-th step to the `k`-th from the end. `k` is the largest
+/// number with `2·P(B < k) <= 5%`, where `B` is binomial with one trial per step and probability 1/2. It is
+/// the inverted sign test. `None` for fewer than six steps. Hollander and Wolfe, Nonparametric Statistical
+/// Methods, section 3.6.
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = thinned(values);
     sorted.sort_by(f64::total_cmp);
@@ -81,9 +85,10 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 
 /// Shift from the first set to the second; `None` if one is empty.
 ///
-/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place
-/// `n·m + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no interval of these differences has the confidence: three
-/// steps against three are too few, four against four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
+/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those
+/// from place `k` to place `n·m + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no
+/// interval of these differences has the confidence: three steps against three are too few, four against four
+/// are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -129,9 +134,10 @@ mod tests {
 
     #[test]
     fn the_interval_is_the_published_one() {
-        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5 pregnancies. The shift from the
-        // first to the second is -0.305. Their exact table takes the 9th difference from each end, -0.76 to 0.15. The formula takes the
-        // 8th, so it is a little wider.
+        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5
+        // pregnancies. The shift from the first to the second is -0.305. Their exact table takes the
+        // 9th difference from each end, -0.76 to 0.15. The formula takes the 8th, so it is a little
+        // wider.
         let first = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let second = [1.15, 0.88, 0.90, 0.74, 1.21];
         let found = shift(&first, &second).expect("a shift");
@@ -143,8 +149,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_sign_test() {
-        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%. The interval has the 2nd and the 8th of nine steps, and the first and
-        // the last of six (3.1%).
+        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%. The interval has the 2nd and the 8th of
+        // nine steps, and the first and the last of six (3.1%).
         let values: Vec<f64> = (1..=9).map(f64::from).collect();
         assert_eq!(median_interval(&values), Some((2.0, 8.0)));
         assert_eq!(median_interval(&values[..6]), Some((1.0, 6.0)));

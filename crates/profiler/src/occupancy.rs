@@ -1,7 +1,7 @@
 //! Activity of a rank's device over time, for queries on any interval.
 //!
-//! Responsible for: compute, communication, copies and idle time of an interval, and idle time because of late launches, each in
-//! logarithmic time. Does not classify compute.
+//! Responsible for: compute, communication, copies and idle time of an interval, and idle time because of
+//! late launches, each in logarithmic time. Does not classify compute.
 
 use crate::RankTrace;
 use crate::causes::LATE_START;
@@ -112,7 +112,8 @@ pub(crate) struct Occupancy {
     pub busy: Intervals,
     /// Idle time that ends with a later launch: from the end of activity to the end of the next one's call.
     pub host_late: Intervals,
-    /// Idle time from the end of a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
+    /// Idle time from the end of a launch to the start of the launched activity, if it lasts [`LATE_START`]
+    /// or longer.
     late_start: Intervals,
     /// Time without compute until the end of the next compute kernel's call. Other activity may overlap it.
     pub compute_late: Intervals,
@@ -226,8 +227,8 @@ impl Occupancy {
         before(to).saturating_sub(before(from))
     }
 
-    /// Rest of an interval after its first `count` compute kernels, in nanoseconds: from the start of the next one, otherwise from the end
-    /// of the last one. `None` without compute kernels.
+    /// Rest of an interval after its first `count` compute kernels, in nanoseconds: from the start of the
+    /// next one, otherwise from the end of the last one. `None` without compute kernels.
     pub(crate) fn behind(&self, count: usize, (from, to): (i64, i64)) -> Option<i64> {
         let first = self.kernels.partition_point(|&start| start < from);
         let next = self.kernels.get(first.saturating_add(count)).copied().filter(|&start| start < to);
@@ -256,8 +257,8 @@ impl Occupancy {
         // A start that is this late is not caused by the host, even if the host limits the launches.
         let late = self.late_start.within(from, to);
         let idle = (to - from.max(self.recorded) - busy - host - late).max(0);
-        // Work that reaches a device in batches is launched before the device is free. The host may still limit it: the launches took most
-        // of the interval.
+        // Work that reaches a device in batches is launched before the device is free. The host may still
+        // limit it: the launches took most of the interval.
         let launching = match (first.checked_sub(1), last.checked_sub(1)) {
             (Some(before), Some(last)) if last > before => {
                 let (from, to) = (self.launches.get(before), self.launches.get(last));
@@ -295,8 +296,9 @@ impl<'a> Launched<'a> {
         called(&self.calls, self.trace.gpu.get(row)?.correlation)
     }
 
-    /// Earliest start of a row on a free stream, in nanoseconds: after its launch, and after compute kernels launched before it. `None`
-    /// without its launch, or if the same launch (a graph) contains compute, whose order is not recorded.
+    /// Earliest start of a row on a free stream, in nanoseconds: after its launch, and after compute kernels
+    /// launched before it. `None` without its launch, or if the same launch (a graph) contains compute,
+    /// whose order is not recorded.
     pub(crate) fn ready(&self, row: usize) -> Option<i64> {
         let call = self.at(row)?;
         let before = self.on.launches.partition_point(|&launch| launch < call);
@@ -341,7 +343,8 @@ fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
     by_correlation(trace, trace.host.starts())
 }
 
-/// Ends of the same calls. A call that its thread leaves late (a busy core, a lock of the driver) launches late, whenever it began.
+/// Ends of the same calls. A call that its thread leaves late (a busy core, a lock of the driver) launches
+/// late, whenever it began.
 fn returns(trace: &RankTrace) -> Vec<(u32, i64)> {
     by_correlation(trace, trace.host.ends())
 }
@@ -364,9 +367,10 @@ fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
     calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
 }
 
-/// Idle time before launches, and late starts. The first are intervals from the end of activity to the end of the next one's call, or to
-/// its start within the call. The second are intervals from the end of such a call to a late start. Before the first device row, the device is idle from the host's first row
-/// (`recorded`), if known.
+/// Idle time before launches, and late starts. The first are intervals from the end of activity to the end of
+/// the next one's call, or to its start within the call. The second are intervals from the end of such a call
+/// to a late start. Before the first device row, the device is idle from the host's first row (`recorded`),
+/// if known.
 fn late_launches(
     recorded: Option<i64>,
     returns: &[(u32, i64)],

@@ -1,7 +1,8 @@
 //! Time by origin: module or line of Python.
 //!
-//! Responsible for: assigning every kernel to its launch and every idle interval to a host frame, and both to the enclosing modules or
-//! Python function ([`Origins`]). Time without such a frame (backward kernels have none) is a row of its own phase without a place.
+//! Responsible for: assigning every kernel to its launch and every idle interval to a host frame, and both to
+//! the enclosing modules or Python function ([`Origins`]). Time without such a frame (backward kernels have
+//! none) is a row of its own phase without a place.
 
 use crate::Names;
 use crate::causes::Idle;
@@ -107,8 +108,8 @@ fn has_modules(names: &[&Names]) -> bool {
     names.iter().any(|names| names.iter().any(|name| name.starts_with(MODULE)))
 }
 
-/// Time of ranks by place. `members` are the indices of the views in the job. Sums are divided by `samples` to give one rank and step;
-/// `step` is a step in nanoseconds.
+/// Time of ranks by place. `members` are the indices of the views in the job. Sums are divided by `samples`
+/// to give one rank and step; `step` is a step in nanoseconds.
 pub(crate) fn origins(
     views: &[(usize, &View<'_>, Exchanges)],
     windows: &Windows,

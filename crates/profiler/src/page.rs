@@ -1,7 +1,7 @@
 //! A profile as a self-contained HTML report.
 //!
-//! Responsible for: HTML without script, font or link, with embedded charts, in a light and a dark theme. Computes nothing: numbers come
-//! from the report.
+//! Responsible for: HTML without script, font or link, with embedded charts, in a light and a dark theme.
+//! Computes nothing: numbers come from the report.
 
 mod bars;
 mod format;

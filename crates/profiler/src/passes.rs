@@ -1,7 +1,8 @@
-//! Passes of a pipeline: operators of a step from tables of pipeline profilers (ByteDance, Primus, MegatronApp) or from traces.
+//! Passes of a pipeline: operators of a step from tables of pipeline profilers (ByteDance, Primus,
+//! MegatronApp) or from traces.
 //!
-//! Responsible for: one row for each forward, backward, send, receive or synchronization of one rank. Does not model schedules: the
-//! recorded order of a rank's rows is the schedule.
+//! Responsible for: one row for each forward, backward, send, receive or synchronization of one rank. Does
+//! not model schedules: the recorded order of a rank's rows is the schedule.
 
 use crate::trace::Times;
 use railwright_spec::problem::{Problem, Warning};
@@ -229,11 +230,12 @@ pub struct Passes {
     pub passes: Vec<Pass>,
     /// Recorded step times.
     pub steps: Vec<StepTime>,
-    /// True if hosts ran passes and messages themselves, and all of them were recorded. Each begins when the previous one in its rank's
-    /// program has ended; time in between is the rank's own.
+    /// True if hosts ran passes and messages themselves, and all of them were recorded. Each begins when the
+    /// previous one in its rank's program has ended; time in between is the rank's own.
     #[serde(default)]
     pub host_order: bool,
-    /// Number of leading steps of warm-up, if the traces of the job show it. Otherwise a first step of more than one and a half medians is.
+    /// Number of leading steps of warm-up, if the traces of the job show it. Otherwise a first step of more
+    /// than one and a half medians is.
     #[serde(skip)]
     pub warm_up: Option<usize>,
     /// Damaged and excluded parts.
@@ -245,8 +247,8 @@ impl Passes {
     /// Maximum number of stages, replicas, shards and chunks: tables have this size, and no job has more.
     pub const MOST_PLACES: u32 = 1 << 21;
 
-    /// Removes passes and step times with an overflowing sum, and passes of impossible places, with a warning. Readers call it once at the
-    /// end.
+    /// Removes passes and step times with an overflowing sum, and passes of impossible places, with a
+    /// warning. Readers call it once at the end.
     pub fn leave_out_impossible(&mut self) {
         let (mut times, mut left) = (Times::default(), 0_u64);
         self.passes.retain(|pass| {
@@ -263,8 +265,8 @@ impl Passes {
         }
     }
 
-    /// Joins recordings of one job in several files, in any order. Shapes are the largest of any file; duplicate passes of one rank are
-    /// used once. Empty input gives the default value.
+    /// Joins recordings of one job in several files, in any order. Shapes are the largest of any file;
+    /// duplicate passes of one rank are used once. Empty input gives the default value.
     pub fn join(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let Some(mut joined) = parts.next() else { return Self::default() };
@@ -304,8 +306,9 @@ impl Passes {
         joined
     }
 
-    /// Converts the positions of passes in an interleaved schedule to chunks and micro-batches, in Megatron's order. Micro-batches come in
-    /// rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
+    /// Converts the positions of passes in an interleaved schedule to chunks and micro-batches, in Megatron's
+    /// order. Micro-batches come in rounds of as many as there are stages, each round through all chunks,
+    /// backward passes from the last chunk.
     fn deal(&mut self) {
         let PassShape { pipeline_parallel: stages, virtual_pipeline: chunks, micro_batches, .. } = self.shape;
         let positions =

@@ -1,8 +1,9 @@
 //! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with a manifest.
 //!
-//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, readable by other tools and by Railwright. Each rank is a process with a
-//! descriptive name. Times are aligned over the job, and results of the analyses are slices on separate tracks. Times are microseconds with
-//! three decimals, without rounding. The same job gives the same bytes. Output is streamed.
+//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, readable by other tools and by Railwright.
+//! Each rank is a process with a descriptive name. Times are aligned over the job, and results of the
+//! analyses are slices on separate tracks. Times are microseconds with three decimals, without rounding. The
+//! same job gives the same bytes. Output is streamed.
 
 mod marks;
 #[cfg(test)]
@@ -38,8 +39,8 @@ pub fn file_name(member: &Member) -> String {
     format!("rank-{:05}.json", member.rank)
 }
 
-/// Manifest of an archive. Every rank is a machine of its own, because numbers of processes and devices collide between hosts. Times are
-/// aligned in the files, so no clock is shifted.
+/// Manifest of an archive. Every rank is a machine of its own, because numbers of processes and devices
+/// collide between hosts. Times are aligned in the files, so no clock is shifted.
 pub fn manifest(job: &Job, with_marks: bool) -> String {
     let rank = |member: &Member| json!({ "path": file_name(member), "machine": { "name": title(member) } });
     let mut files: Vec<Value> = job.members.iter().map(rank).collect();

@@ -1,8 +1,8 @@
 //! Phase of each device activity: forward, backward, recompute, optimizer.
 //!
-//! Responsible for: assigning a row to its launch, and to the operators and annotations around it on the same thread. Without a recorded
-//! call, the phase comes from other rows of the same kernel and from neighbours on the stream. Does not guess: unclear rows are
-//! [`Phase::Other`], and [`Phases::by`] counts rows by method.
+//! Responsible for: assigning a row to its launch, and to the operators and annotations around it on the same
+//! thread. Without a recorded call, the phase comes from other rows of the same kernel and from neighbours on
+//! the stream. Does not guess: unclear rows are [`Phase::Other`], and [`Phases::by`] counts rows by method.
 
 mod apart;
 mod marks;
@@ -94,7 +94,8 @@ struct Thread {
     open: Vec<(i64, Option<Phase>, bool)>,
 }
 
-/// Phase at every host row. Work launched by an operator outside every mark is forward work, if the trace contains a backward pass.
+/// Phase at every host row. Work launched by an operator outside every mark is forward work, if the trace
+/// contains a backward pass.
 pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     let host = &trace.host;
     let mut marks = Marks::new(trace);
@@ -151,8 +152,8 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     phases
 }
 
-/// A mark within another one. Halves of a backward pass, recompute and the optimizer are more specific than the pass, so they stay. A
-/// module's `forward` within them is not a forward pass.
+/// A mark within another one. Halves of a backward pass, recompute and the optimizer are more specific than
+/// the pass, so they stay. A module's `forward` within them is not a forward pass.
 fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
     match (around, inner) {
         (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward)
@@ -200,8 +201,8 @@ fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], 
     }
 }
 
-/// Sets the phase of rows whose kernel runs in only one phase, wherever known. Excludes communication: one kernel of a library transfers
-/// activations and gradients.
+/// Sets the phase of rows whose kernel runs in only one phase, wherever known. Excludes communication: one
+/// kernel of a library transfers activations and gradients.
 fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     if found.iter().all(Option::is_some) {
         return;

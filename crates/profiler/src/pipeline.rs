@@ -160,7 +160,8 @@ pub struct PipelinePage {
     /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
     /// everything was recorded.
     pub bounds_only: Option<String>,
-    /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs.
+    /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not
+    /// reported as costs.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
     /// The median step without warm-up, in nanoseconds; the lower one of two.
@@ -219,8 +220,8 @@ impl PipelinePage {
         self.bounds_only.is_none() && self.replay_error as f64 > most
     }
 
-    /// The command to run next: that for the part of a step that costs most and that a layout or a machine decides. Parts below 1% of a
-    /// step decide nothing.
+    /// The command to run next: that for the part of a step that costs most and that a layout or a machine
+    /// decides. Parts below 1% of a step decide nothing.
     pub fn next_step(&self) -> &'static str {
         const BALANCE: &str = "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies";
         let parts = &self.typical;
@@ -263,7 +264,8 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let mut runner = Runner::default();
     let replayed = replay.replayed();
     let settled = replay.settled();
-    // Ranks may begin a step before others end the previous one: passes of a step can take longer than the step.
+    // Ranks may begin a step before others end the previous one: passes of a step can take longer than the
+    // step.
     let known = passes.steps.iter().filter(|_| passes.warm_up.is_some());
     let known: BTreeMap<u32, i64> = known.map(|s| (s.step, s.duration)).collect();
     let step_time = |at: usize| known.get(&replayed[at].step).copied().unwrap_or(replayed[at].measured);
@@ -412,7 +414,8 @@ impl PipelinePage {
     }
 }
 
-/// Bubble share of an ideal schedule (0 to 1): (p - 1) / (v m + p - 1), for p stages, v chunks per rank, m micro-batches.
+/// Bubble share of an ideal schedule (0 to 1): (p - 1) / (v m + p - 1), for p stages, v chunks per rank, m
+/// micro-batches.
 pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
     let wait = f64::from(shape.pipeline_parallel) - 1.0;
     let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);

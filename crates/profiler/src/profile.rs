@@ -79,7 +79,8 @@ impl Default for Options {
 /// Share of a step in kernels of unknown purpose that is worth a warning.
 const UNKNOWN: f64 = 0.2;
 
-/// A warning if the names of kernels leave the purpose of much of a step unknown: shares by purpose are then lower bounds.
+/// A warning if the names of kernels leave the purpose of much of a step unknown: shares by purpose are then
+/// lower bounds.
 fn unknown_kernels(report: &Report) -> Option<Warning> {
     let unknown = || report.kernels.iter().filter(|row| row.family == OperatorFamily::Other);
     let share = unknown().map(|row| row.per_step).sum::<f64>() / report.step_time.max(1.0);

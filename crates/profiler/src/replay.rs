@@ -1,8 +1,9 @@
 //! Replay: a step from the durations of its own passes, and its duration if some of them were different.
 //!
-//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations; normal pass durations. The
-//! method is the what-if analysis of "Understanding Stragglers in Large Model Training Using What-if Analysis" (Lin et al., 2025), with two
-//! additions. Unrecorded messages are fitted ([`Gaps`]), and a cost is the difference of two replays of the same step. Does not move passes
+//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations;
+//! normal pass durations. The method is the what-if analysis of "Understanding Stragglers in Large Model
+//! Training Using What-if Analysis" (Lin et al., 2025), with two additions. Unrecorded messages are fitted
+//! ([`Gaps`]), and a cost is the difference of two replays of the same step. Does not move passes
 //! between ranks or change their order.
 //!
 //! Cost of a replay: linear in the passes of the step, without allocation once its buffers have grown.
@@ -30,8 +31,8 @@ pub enum Delays {
     /// Delays before a pass (mostly of its host) are kept, and a receive follows its recorded predecessor: a
     /// replay reproduces the recorded times.
     Kept,
-    /// Passes begin as early as possible. If the host's own order was recorded ([`Passes::host_order`]), they begin after their rank's time
-    /// between passes.
+    /// Passes begin as early as possible. If the host's own order was recorded ([`Passes::host_order`]), they
+    /// begin after their rank's time between passes.
     Dropped,
 }
 
@@ -40,7 +41,8 @@ pub enum Delays {
 pub struct Replay<'a> {
     passes: &'a [Pass],
     graphs: Vec<StepGraph>,
-    /// By pass: duration of compute as recorded; of communication, from the latest start to its own end, in nanoseconds.
+    /// By pass: duration of compute as recorded; of communication, from the latest start to its own end, in
+    /// nanoseconds.
     durations: Vec<i64>,
     delays: Vec<i64>,
     /// By pass: the rank's own work within the delay, in nanoseconds, if known.
@@ -112,8 +114,8 @@ impl<'a> Replay<'a> {
         Ok(replay)
     }
 
-    /// transfer = end - latest start of the members. With `host_order` a send takes no longer than its receive: the time at which a host
-    /// notices the send is irrelevant.
+    /// transfer = end - latest start of the members. With `host_order` a send takes no longer than its
+    /// receive: the time at which a host notices the send is irrelevant.
     fn transfers(&mut self, host_order: bool) {
         for graph in &self.graphs {
             for unit in graph.units().filter(|unit| unit.len() > 1) {
@@ -208,8 +210,8 @@ impl<'a> Replay<'a> {
         graph.run(&runner.durations, delays, self.gaps.lags(), &mut runner.times) + graph.outside
     }
 
-    /// Duration of a step's order of passes in nanoseconds, with or without the gaps between passes. Excludes delays and the time after the
-    /// last pass. The runner then has the times of all passes.
+    /// Duration of a step's order of passes in nanoseconds, with or without the gaps between passes. Excludes
+    /// delays and the time after the last pass. The runner then has the times of all passes.
     pub(crate) fn compute_time(
         &self,
         step: usize,
@@ -226,8 +228,8 @@ impl<'a> Replay<'a> {
         graph.run(&runner.durations, None, lags, &mut runner.times)
     }
 
-    /// Time from a step's beginning to the end of its order of passes, in nanoseconds. Includes the ranks' time between passes; `None` if
-    /// unknown.
+    /// Time from a step's beginning to the end of its order of passes, in nanoseconds. Includes the ranks'
+    /// time between passes; `None` if unknown.
     pub(crate) fn host_time(
         &self,
         step: usize,
@@ -258,8 +260,8 @@ impl<'a> Replay<'a> {
         steps.iter().filter_map(|&s| self.graphs.get(s)).flat_map(|g| g.first..g.first + g.len())
     }
 
-    /// Indices of the steps without warm-up: all, except those of [`Passes::warm_up`], otherwise the first one if it took more than one and
-    /// a half medians.
+    /// Indices of the steps without warm-up: all, except those of [`Passes::warm_up`], otherwise the first
+    /// one if it took more than one and a half medians.
     pub fn settled(&self) -> Vec<usize> {
         let starts =
             || self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
@@ -292,7 +294,8 @@ impl<'a> Replay<'a> {
         latest
     }
 
-    /// The last dependency of a pass (by their positions in the step), and the gap between them in nanoseconds.
+    /// The last dependency of a pass (by their positions in the step), and the gap between them in
+    /// nanoseconds.
     pub(crate) fn binding(&self, step: usize, at: usize) -> Option<(usize, i64)> {
         let graph = self.graphs.get(step)?;
         let end = |d: &graph::Dependency| {
@@ -313,8 +316,8 @@ impl<'a> Replay<'a> {
         (0..self.len()).map(of_step).collect()
     }
 
-    /// Cost by step of the excess of some passes over the normal duration of their own rank, in nanoseconds. It is the replay as recorded
-    /// minus the replay without the excess; 0 if slack absorbed it.
+    /// Cost by step of the excess of some passes over the normal duration of their own rank, in nanoseconds.
+    /// It is the replay as recorded minus the replay without the excess; 0 if slack absorbed it.
     pub fn cost_of_excess(&self, subset: &Subset) -> Vec<(u32, i64)> {
         let mut runner = Runner::default();
         let cost = |at: usize| {

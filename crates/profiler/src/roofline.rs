@@ -1,7 +1,8 @@
 //! Operators relative to the roofline of their accelerator.
 //!
-//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their kernels, and the reached share of
-//! the accelerator's peak. Excludes operators with unknown shapes, format or accelerator: the covered share is that of compute with a row.
+//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their
+//! kernels, and the reached share of the accelerator's peak. Excludes operators with unknown shapes, format
+//! or accelerator: the covered share is that of compute with a row.
 
 mod work;
 
@@ -21,11 +22,13 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// Share of the roofline (0 to 1) up to which savings are reported. Large GEMMs reach 70% to 80% of the dense peak in practice (Bekman,
-/// "Machine Learning Engineering", maximum achievable matmul FLOPS). Element-wise kernels reach 80% to 90% of the memory bandwidth.
+/// Share of the roofline (0 to 1) up to which savings are reported. Large GEMMs reach 70% to 80% of the dense
+/// peak in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS). Element-wise
+/// kernels reach 80% to 90% of the memory bandwidth.
 pub const TARGET: f64 = 0.7;
 
-/// Minimum duration of a kernel with a reported saving, in nanoseconds: shorter ones are dominated by their launch.
+/// Minimum duration of a kernel with a reported saving, in nanoseconds: shorter ones are dominated by their
+/// launch.
 const START: f64 = 10_000.0;
 
 /// Maximum number of rows.
@@ -77,7 +80,8 @@ pub struct RooflineRow {
     /// The longest kernel of one of the calls.
     #[serde(skip)]
     pub kernel: Option<String>,
-    /// True if the least time, and with it the saving, is a bound: the experts chosen by tokens are not recorded.
+    /// True if the least time, and with it the saving, is a bound: the experts chosen by tokens are not
+    /// recorded.
     #[serde(skip)]
     pub bounded: bool,
 }
@@ -102,8 +106,8 @@ pub struct Roofline {
     pub rows: Vec<RooflineRow>,
 }
 
-/// Share of the roofline (0 to 1) that operators can reach: [`TARGET`]. For compute it is at most the catalogue's measured GEMM rate over
-/// the peak (`measured / peak` in BF16).
+/// Share of the roofline (0 to 1) that operators can reach: [`TARGET`]. For compute it is at most the
+/// catalogue's measured GEMM rate over the peak (`measured / peak` in BF16).
 fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     let peak = accelerator.peak_rate(DataType::Bf16).filter(|peak| peak.get() > 0.0);
     match (bound, accelerator.measured_matmul.zip(peak)) {
@@ -112,8 +116,8 @@ fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     }
 }
 
-/// Least time of work in nanoseconds, and its limit: `max(F / P, B / W)`, with `F` operations at `P` FLOP/s and `B` bytes at `W` bytes/s
-/// (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009).
+/// Least time of work in nanoseconds, and its limit: `max(F / P, B / W)`, with `F` operations at `P` FLOP/s
+/// and `B` bytes at `W` bytes/s (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009).
 pub fn least_time(work: Work, peak: f64, bandwidth: f64) -> (f64, Bound) {
     let compute = if peak > 0.0 { work.flop / peak * 1e9 } else { 0.0 };
     let memory = if bandwidth > 0.0 { work.bytes / bandwidth * 1e9 } else { 0.0 };
@@ -204,7 +208,8 @@ fn add<'a>(
     all
 }
 
-/// Format of the inputs, for kernels without one in their names. `None` for contractions of 32-bit inputs: they run in FP32 or TF32.
+/// Format of the inputs, for kernels without one in their names. `None` for contractions of 32-bit inputs:
+/// they run in FP32 or TF32.
 fn recorded(operator: &str, shapes: &str) -> Option<DataType> {
     inputs::element(shapes).filter(|format| *format != DataType::Fp32 || !contracts(operator))
 }
@@ -223,8 +228,8 @@ fn element(kernel: &str) -> Option<DataType> {
     })
 }
 
-/// Operators of ranks relative to an accelerator, within steps. Sums are divided by `samples` to give one rank and step. `None` if no
-/// operator has shapes.
+/// Operators of ranks relative to an accelerator, within steps. Sums are divided by `samples` to give one
+/// rank and step. `None` if no operator has shapes.
 pub fn roofline(
     views: &[&View<'_>],
     windows: &Windows,
@@ -309,7 +314,8 @@ pub fn roofline(
     })
 }
 
-/// Shapes without the blanks and line breaks of some recorders, followed by unusual settings of a convolution.
+/// Shapes without the blanks and line breaks of some recorders, followed by unusual settings of a
+/// convolution.
 pub(crate) fn tidy(text: &str) -> String {
     let packed: String = inputs::shapes(text).chars().filter(|c| !c.is_whitespace()).collect();
     let mut tidy = packed.replace(',', ", ");
@@ -389,8 +395,8 @@ mod tests {
 
     #[test]
     fn a_product_near_its_peak_and_one_far_from_it() {
-        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 =
-        // 3.524 ms.
+        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak
+        // 312): 2 * 8192^3 / 312e12 = 3.524 ms.
         let shapes = "[[8192, 8192], [8192, 8192]]";
         let near = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 4_200_000).expect("a row");
         assert_eq!((near.bound, near.kind), (Bound::Compute, Kind::Product));
@@ -412,7 +418,8 @@ mod tests {
 
     #[test]
     fn an_addition_is_bound_by_memory() {
-        // Two inputs and an output of 64 Mi elements of 4 bytes: 805 MB, at 2,039 GB/s (A100-SXM4-80GB) 395 us.
+        // Two inputs and an output of 64 Mi elements of 4 bytes: 805 MB, at 2,039 GB/s (A100-SXM4-80GB) 395
+        // us.
         let shapes = "[[8192, 8192], [8192, 8192], []]";
         let kernel = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>";
         let found = row("aten::add", shapes, kernel, 1_000_000).expect("a row");

@@ -1,7 +1,8 @@
 //! Traces of inference servers: steps of prefill, of decode and of both.
 //!
-//! Responsible for: the annotations of vLLM, SGLang, ATOM and TensorRT-LLM ([`marks::mark`]) or their functions ([`marks::call`]), the
-//! steps of one rank, and the report by mode. Excludes steps without both: kernels alone do not show whether a batch contained prompts.
+//! Responsible for: the annotations of vLLM, SGLang, ATOM and TensorRT-LLM ([`marks::mark`]) or their
+//! functions ([`marks::call`]), the steps of one rank, and the report by mode. Excludes steps without both:
+//! kernels alone do not show whether a batch contained prompts.
 
 mod marks;
 mod report;

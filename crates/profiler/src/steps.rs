@@ -1,7 +1,7 @@
 //! The steps of a job, the same for all reports.
 //!
-//! Responsible for: the steady steps of a job ([`of_job`]), without warm-up and with the whole last step, so that every report has the same
-//! mean step. Does not find step boundaries: see [`crate::windows`].
+//! Responsible for: the steady steps of a job ([`of_job`]), without warm-up and with the whole last step, so
+//! that every report has the same mean step. Does not find step boundaries: see [`crate::windows`].
 
 mod count;
 mod opening;
@@ -17,7 +17,8 @@ use crate::windows::{StepRange, StepWindow, Windows, windows_by};
 use crate::workers::Workers;
 use railwright_spec::problem::Problem;
 
-/// The steps of a joined job: without warm-up, and with the part of the last step after the end of the recording.
+/// The steps of a joined job: without warm-up, and with the part of the last step after the end of the
+/// recording.
 pub fn of_job(job: &Job, joined: &Joined, tables: &Tables, workers: &impl Workers) -> Windows {
     steady_of(job, joined, tables, workers).0
 }
@@ -75,8 +76,9 @@ pub(crate) fn of_range(
     all(job, joined, (&views, &occupancies), workers).within(range)
 }
 
-/// Extends the last step by its part after the end of the recording, so that the mean over steps is the mean step. If steps begin with the
-/// first compute of the device, the last one lacks the time until a next one. In a job of one rank steps begin with the host's work instead.
+/// Extends the last step by its part after the end of the recording, so that the mean over steps is the mean
+/// step. If steps begin with the first compute of the device, the last one lacks the time until a next one.
+/// In a job of one rank steps begin with the host's work instead.
 pub(crate) fn complete(job: &Job, windows: &mut Windows, occupancies: &[Occupancy]) {
     if job.members.len() < 2 || windows.added != 0 {
         return;

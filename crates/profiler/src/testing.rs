@@ -1,8 +1,8 @@
 //! Jobs with known faults, for tests and benches of this crate and of its users.
 //!
-//! Responsible for: traces of a job that follows a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clock offsets,
-//! lost leading kernels, many ranks from few. Also a pipeline whose recording describes nothing ([`Pipelined`]). Uses no random source:
-//! variations follow a fixed recurrence.
+//! Responsible for: traces of a job that follows a simple plan with chosen faults ([`Synthetic`]), and
+//! mutations of any job: clock offsets, lost leading kernels, many ranks from few. Also a pipeline whose
+//! recording describes nothing ([`Pipelined`]). Uses no random source: variations follow a fixed recurrence.
 
 #[cfg(target_os = "linux")]
 mod cost;

@@ -1,9 +1,10 @@
-//! A measured step in columns, for a canvas: recordings of all ranks on one clock, and results of the analyses.
+//! A measured step in columns, for a canvas: recordings of all ranks on one clock, and results of the
+//! analyses.
 //!
-//! Responsible for: selection of the step, the ranks and the number of spans ([`Question`]), and the tracks of each rank in order. These
-//! are passes of the pipeline with the bubbles between them, the device, its streams, threads of its host, and its counters. Streams have
-//! transfers separate from waits. Arrows are those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans
-//! are counted.
+//! Responsible for: selection of the step, the ranks and the number of spans ([`Question`]), and the tracks
+//! of each rank in order. These are passes of the pipeline with the bubbles between them, the device, its
+//! streams, threads of its host, and its counters. Streams have transfers separate from waits. Arrows are
+//! those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans are counted.
 
 mod arrows;
 mod counters;
@@ -41,7 +42,8 @@ pub struct Question {
     pub step: Option<u64>,
     /// Steps from which the typical one is chosen; by default those after the warm-up.
     pub steps: Option<StepRange>,
-    /// Selected ranks in the order of their rows; by default the first of each stage, then others up to a limit.
+    /// Selected ranks in the order of their rows; by default the first of each stage, then others up to a
+    /// limit.
     pub ranks: Vec<u32>,
     /// A part of the step, in nanoseconds since it began.
     pub window: Option<Window>,

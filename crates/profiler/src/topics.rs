@@ -1,6 +1,7 @@
 //! Descriptions of the profiler's identifiers.
 //!
-//! Responsible for: the warnings of this crate; findings have their own. Excludes identifiers of other crates.
+//! Responsible for: the warnings of this crate; findings have their own. Excludes identifiers of other
+//! crates.
 
 use railwright_spec::topic::{Topic, parse};
 

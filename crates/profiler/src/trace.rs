@@ -1,8 +1,9 @@
 //! One rank's trace in columns.
 //!
-//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole nanoseconds since the Unix
-//! epoch by the clock of the rank's host. If the recorder has no date, they are since its start. [`crate::job`] aligns the clocks of ranks.
-//! Excludes analyses: kernel classes, group dimensions and waits.
+//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole
+//! nanoseconds since the Unix epoch by the clock of the rank's host. If the recorder has no date, they are
+//! since its start. [`crate::job`] aligns the clocks of ranks. Excludes analyses: kernel classes, group
+//! dimensions and waits.
 
 mod device;
 mod gpu;

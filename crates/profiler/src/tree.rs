@@ -1,7 +1,8 @@
 //! The tree below the waterfall: label, phase, family of operators, kernel.
 //!
-//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a step). A node's time is the
-//! sum of its children's. Kernels of one family are limited: the rest is one node with their number.
+//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a
+//! step). A node's time is the sum of its children's. Kernels of one family are limited: the rest is one node
+//! with their number.
 
 use crate::Names;
 use crate::waterfall::{Label, RankWaterfall};
@@ -66,8 +67,8 @@ struct Leaf<'a> {
     longest: i64,
 }
 
-/// Tree of ranks; `names` are those of each rank's trace, in their order. Times precede the separation of slower chips and of the ideal, so
-/// kernels are whole.
+/// Tree of ranks; `names` are those of each rank's trace, in their order. Times precede the separation of
+/// slower chips and of the ideal, so kernels are whole.
 pub fn tree(ranks: &[RankWaterfall], names: &[&Names]) -> Vec<Node> {
     let mut leaves: IndexMap<(usize, u8, &str), Leaf<'_>, FxBuildHasher> = IndexMap::default();
     for (rank, names) in ranks.iter().zip(names) {

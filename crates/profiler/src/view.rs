@@ -1,7 +1,8 @@
 //! One rank's device activities with derived properties of every row: family, role, launch, phase.
 //!
-//! Responsible for: deriving these once, so that all analyses of a trace agree. A trace without a device (CPU training over gloo) gets
-//! device rows: the outermost operators of its threads, and its communication. Excludes sums.
+//! Responsible for: deriving these once, so that all analyses of a trace agree. A trace without a device (CPU
+//! training over gloo) gets device rows: the outermost operators of its threads, and its communication.
+//! Excludes sums.
 
 mod host_device;
 
@@ -116,7 +117,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// From the start of the first kernel to the end of the last, in nanoseconds; of the copies without kernels. `None` without either.
+    /// From the start of the first kernel to the end of the last, in nanoseconds; of the copies without
+    /// kernels. `None` without either.
     pub fn extent(&self) -> Option<(i64, i64)> {
         let over = |wanted: fn(Role) -> bool| {
             let rows = self.role.iter().zip(self.gpu.starts()).zip(self.gpu.ends());
@@ -157,8 +159,8 @@ fn classes(trace: &RankTrace, gpu: &GpuActivities, tables: &Tables) -> (Vec<Role
         .unzip()
 }
 
-/// Sets the family of operations on lists of tensors in a forward pass, such as moving averages of weights. Without an update in its name,
-/// the kernel belongs to the optimizer only by its place in the step.
+/// Sets the family of operations on lists of tensors in a forward pass, such as moving averages of weights.
+/// Without an update in its name, the kernel belongs to the optimizer only by its place in the step.
 fn lists_of_models(
     trace: &RankTrace,
     gpu: &GpuActivities,

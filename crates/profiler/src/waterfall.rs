@@ -36,8 +36,8 @@ pub struct Waterfall {
 }
 
 impl Waterfall {
-    /// Joins the ranks, in their order. Separates the cost of slower chips and, if `ideal` is given, the model compute at peak. `names` are
-    /// those of each rank's trace.
+    /// Joins the ranks, in their order. Separates the cost of slower chips and, if `ideal` is given, the
+    /// model compute at peak. `names` are those of each rank's trace.
     pub fn join(mut ranks: Vec<RankWaterfall>, names: &[&Names], ideal: Option<Ideal>) -> Self {
         let slower_chips = chips::take_out(&mut ranks, names);
         if let Some(ideal) = ideal {
@@ -81,7 +81,8 @@ impl Waterfall {
         self.total.total()
     }
 
-    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step; at least 1.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per
+    /// rank and step; at least 1.
     pub fn samples(&self) -> usize {
         self.ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum::<usize>().max(1)
     }
@@ -91,8 +92,9 @@ impl Waterfall {
         if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
     }
 
-    /// Model FLOPs utilization, if the model's operations are known: `T_ideal / T_step`, steps of ranks weighted by their length. By
-    /// definition it exceeds the label of ideal compute, and 1, if the given model FLOPs are too high.
+    /// Model FLOPs utilization, if the model's operations are known: `T_ideal / T_step`, steps of ranks
+    /// weighted by their length. By definition it exceeds the label of ideal compute, and 1, if the given
+    /// model FLOPs are too high.
     pub fn utilisation(&self) -> Option<f64> {
         let ideal = self.ideal?.nanoseconds() as f64 * self.samples() as f64;
         Some(if self.time() == 0 { 0.0 } else { ideal / self.time() as f64 })

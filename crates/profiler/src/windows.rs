@@ -1,7 +1,7 @@
 //! Steps of a job, with the same boundaries for all ranks.
 //!
-//! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts, and the common window in which all
-//! ranks were recorded. Clocks must be aligned before.
+//! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts, and
+//! the common window in which all ranks were recorded. Clocks must be aligned before.
 
 mod collectives;
 mod cut;
@@ -129,19 +129,22 @@ impl std::fmt::Display for StepRange {
 pub struct Windows {
     /// Method by which they were cut.
     pub cut_by: CutBy,
-    /// From the last rank's first activity to the first rank's last one: the time in which all ranks were recorded.
+    /// From the last rank's first activity to the first rank's last one: the time in which all ranks were
+    /// recorded.
     pub common: (i64, i64),
     /// Consecutive steps that most ranks recorded; empty only if nothing was recorded.
     pub steps: Vec<StepWindow>,
     /// Leading steps excluded as warm-up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warm_up: Vec<StepWindow>,
-    /// True if they begin at the end of a collective of all ranks, because the ranks' own moments were too far apart.
+    /// True if they begin at the end of a collective of all ranks, because the ranks' own moments were too
+    /// far apart.
     pub at_collective: bool,
     /// Largest difference between step starts of ranks, after alignment, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
-    /// Part of the last step after the end of the recording, in nanoseconds, so that its duration is that of the whole step.
+    /// Part of the last step after the end of the recording, in nanoseconds, so that its duration is that of
+    /// the whole step.
     #[serde(rename = "added_ns")]
     pub added: i64,
     /// Warnings.
@@ -155,7 +158,8 @@ impl Windows {
         (start, self.steps.last().map_or(start, |step| step.end))
     }
 
-    /// The windows with a single step; `None` if there is no step with this number (or, without numbers, with this index).
+    /// The windows with a single step; `None` if there is no step with this number (or, without numbers, with
+    /// this index).
     pub fn only(&self, step: u64) -> Option<Self> {
         let by_number = self.steps.iter().find(|window| window.number == Some(step));
         let by_place = || {
@@ -167,7 +171,8 @@ impl Windows {
         Some(Self { steps: vec![window.clone()], added, ..self.clone() })
     }
 
-    /// The windows with the steps of a range. Steps without numbers get their index as number, so that they are named as among all steps.
+    /// The windows with the steps of a range. Steps without numbers get their index as number, so that they
+    /// are named as among all steps.
     ///
     /// # Errors
     ///
@@ -339,8 +344,8 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, added: 0, warnings }
 }
 
-/// Number of steps on the rank with most of them, before clocks and phases are known. From host annotations, repeated device kernels, or a
-/// collective of all ranks at equal intervals, in that order; otherwise 1.
+/// Number of steps on the rank with most of them, before clocks and phases are known. From host annotations,
+/// repeated device kernels, or a collective of all ranks at equal intervals, in that order; otherwise 1.
 pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
     let marked = |_: usize, member: &Member| {

@@ -1,6 +1,7 @@
 //! Execution of work on many ranks.
 //!
-//! Responsible for: the trait by which a program provides its threads. Answers do not depend on it. Starts no threads.
+//! Responsible for: the trait by which a program provides its threads. Answers do not depend on it. Starts no
+//! threads.
 
 /// Execution of work on many ranks: sequential or concurrent.
 pub trait Workers: Sync {

@@ -1,6 +1,7 @@
 //! Advice of findings on real traces.
 //!
-//! Responsible for: the remedy that the recorded events support (fixtures/traces/SOURCES.md has the sources). Excludes costs.
+//! Responsible for: the remedy that the recorded events support (fixtures/traces/SOURCES.md has the sources).
+//! Excludes costs.
 
 mod jobs;
 

@@ -1,6 +1,7 @@
 //! Reports of the same traces agree: steps, mean step, and costs as shares of it.
 //!
-//! Responsible for: every bundled job of several ranks. Reports are those of `profile`, `stragglers`, `pipeline` and `comm`.
+//! Responsible for: every bundled job of several ranks. Reports are those of `profile`, `stragglers`,
+//! `pipeline` and `comm`.
 
 mod jobs;
 

@@ -1,7 +1,7 @@
 //! Clocks of real jobs, shifted and recovered.
 //!
-//! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces, compared with the known clocks.
-//! Excludes sets with one rank.
+//! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces,
+//! compared with the known clocks. Excludes sets with one rank.
 
 mod jobs;
 
@@ -13,8 +13,9 @@ use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::testing::{drop_leading, move_clock};
 use std::sync::OnceLock;
 
-/// Folder, name in the reference table, tolerance of the offset in nanoseconds. Clocks of the last three already differ by up to 62 us as
-/// recorded (`known_clock_bias_us` of the table), which is part of the recovered offset.
+/// Folder, name in the reference table, tolerance of the offset in nanoseconds. Clocks of the last three
+/// already differ by up to 62 us as recorded (`known_clock_bias_us` of the table), which is part of the
+/// recovered offset.
 const SETS: [(&str, &str, i64); 5] = [
     ("param_dlrm_8r", "param_dlrm_8r", 5_000),
     ("megatron_tp2_v100", "megatron_tp2_v100", 5_000),

@@ -1,7 +1,7 @@
 //! Collectives of real jobs, compared with reference answers.
 //!
-//! Responsible for: every row of the reference tables, and the answers for whole sets. Clocks stay as recorded if the answers are from
-//! recorded clocks.
+//! Responsible for: every row of the reference tables, and the answers for whole sets. Clocks stay as
+//! recorded if the answers are from recorded clocks.
 
 mod jobs;
 

@@ -1,7 +1,8 @@
 //! Time that is linear, not quadratic, in the input.
 //!
-//! Responsible for: inputs in two sizes for everything that recordings have many of: steps, groups, names, entries, ranks, lines. Processor
-//! time of this thread is compared, so a busy machine does not matter. Absolute times are not tested.
+//! Responsible for: inputs in two sizes for everything that recordings have many of: steps, groups, names,
+//! entries, ranks, lines. Processor time of this thread is compared, so a busy machine does not matter.
+//! Absolute times are not tested.
 
 #![cfg(target_os = "linux")]
 

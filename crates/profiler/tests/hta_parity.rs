@@ -150,8 +150,8 @@ const EVENT_ZERO: &str = "kernels without a launch in the file: the tool takes t
 const TIE: &str = "two kernels of 22 us compete for the last row of their own; its sort decides";
 const TURNED: &str = "two sets of memory that rounding turns around start with others; whether they are parts of their own its sort decides, for 1 us each";
 
-/// Tolerance of a table's numbers: none, except for queues. There the tool leaves the order of changes within one microsecond to an
-/// unstable sort.
+/// Tolerance of a table's numbers: none, except for queues. There the tool leaves the order of changes within
+/// one microsecond to an unstable sort.
 fn allowed(file: &str, column: usize, theirs: f64) -> f64 {
     match (file, column) {
         ("queue_length_summary.csv", 0) => 0.0,

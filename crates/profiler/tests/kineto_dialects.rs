@@ -1,4 +1,5 @@
-//! Differences between traces of several years, devices and writers, on real files: each test covers a pitfall for readers.
+//! Differences between traces of several years, devices and writers, on real files: each test covers a
+//! pitfall for readers.
 
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};

@@ -40,8 +40,8 @@ proptest! {
     }
 }
 
-/// Rank 4's file is truncated after the first of four steps: the others' steps stay, and it is excluded from the steps without its
-/// recording.
+/// Rank 4's file is truncated after the first of four steps: the others' steps stay, and it is excluded from
+/// the steps without its recording.
 #[test]
 fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let mut job = Synthetic { stalls: vec![(3, 2, 20_000_000)], steps: 4, ..small(2, 4) }.job();
@@ -70,8 +70,8 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
     assert_eq!((stragglers.ranks[0].rank, stragglers.steps), (3, 4));
     let (cost, of_whole) = (stragglers.ranks[0].cost, whole.ranks[0].cost);
-    // The missing rank's work is unknown, so the cost is a bound: at least the previous cost, except for a rank's waits for the missing
-    // one.
+    // The missing rank's work is unknown, so the cost is a bound: at least the previous cost, except for a
+    // rank's waits for the missing one.
     assert_eq!(stragglers.bounds_only.as_deref(), Some("rank 4 was not recorded in 3 of 4 steps"));
     assert!(cost > 0.95 * of_whole && cost < 1.3 * of_whole, "{cost} {of_whole}");
 }
@@ -94,7 +94,8 @@ fn every_rank_in_every_step() {
             assert_eq!(own.zip(*waiting).map(|(own, waiting)| own + waiting), Some(*step));
         }
     }
-    // The slow chip has the longest compute and causes most waits in normal steps, the idle rank in its own step.
+    // The slow chip has the longest compute and causes most waits in normal steps, the idle rank in its own
+    // step.
     let most = |table: &[Vec<Option<i64>>], at: usize| {
         (0..8).max_by_key(|&rank| table[rank][at]).unwrap_or_default()
     };

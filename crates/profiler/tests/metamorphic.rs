@@ -1,7 +1,8 @@
-//! Changes that must not affect an answer: another origin of time, another order of files, other names of hosts, and more of the same.
+//! Changes that must not affect an answer: another origin of time, another order of files, other names of
+//! hosts, and more of the same.
 //!
-//! Responsible for: profiles and verdicts of changed jobs, compared with those of the original ones. Does not test that the answers are
-//! right: other tests do.
+//! Responsible for: profiles and verdicts of changed jobs, compared with those of the original ones. Does not
+//! test that the answers are right: other tests do.
 
 use proptest::prelude::*;
 use railwright_profiler::Job;

@@ -1,7 +1,8 @@
 //! Files with the same content: events in another order, other names of files and hosts, other formatting.
 //!
-//! Responsible for: answers for changed files of real jobs, compared with those for the original files. Excludes synthetic jobs, see
-//! `metamorphic`. Two files of one rank are two recordings, not the halves of one, so split traces have no relation.
+//! Responsible for: answers for changed files of real jobs, compared with those for the original files.
+//! Excludes synthetic jobs, see `metamorphic`. Two files of one rank are two recordings, not the halves of
+//! one, so split traces have no relation.
 
 use railwright_profiler::Job;
 use railwright_profiler::attribution::straggler_report;

@@ -1,14 +1,15 @@
 //! Operators of recorders to rows of the roofline, from the text of a trace to the finding.
 //!
-//! Responsible for: settings of convolutions, formats that kernels do not name, launches linked by external ids. Excludes figures without a
-//! published formula.
+//! Responsible for: settings of convolutions, formats that kernels do not name, launches linked by external
+//! ids. Excludes figures without a published formula.
 
 use railwright_profiler::Job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};
 use railwright_profiler::readers::{Keep, Recording, detect};
 
-/// The report of a trace with one call of an operator on an MI300X. An external id links it to its kernel, as in some recorders.
+/// The report of a trace with one call of an operator on an MI300X. An external id links it to its kernel, as
+/// in some recorders.
 fn report(operator: &str, arguments: &str, kernel: &str, microseconds: u32) -> Report {
     let end = 1_000_050 + microseconds;
     let text = format!(
@@ -53,7 +54,8 @@ fn a_forward_convolution_has_the_output_of_its_settings() {
         );
         share("aten::convolution", &arguments, "igemm_fwd_gtcx_nhwc_fp32_bx0", 4000)
     };
-    // ResNet's first convolution on 32 images: 118,013,952 multiplications each (fvcore's table of ResNet-50).
+    // ResNet's first convolution on 32 images: 118,013,952 multiplications each (fvcore's table of
+    // ResNet-50).
     let (found, reported) =
         of("[[32, 3, 224, 224], [64, 3, 7, 7]]", r#""[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1""#);
     assert!((found / (2.0 * 118_013_952.0 * 32.0 / FP32 / 4e-3) - 1.0).abs() < 1e-3, "{found}");

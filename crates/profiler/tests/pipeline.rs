@@ -1,4 +1,5 @@
-//! Pipeline reports of recorded jobs, compared with derived answers (`fixtures/traces/reference/truth/CASES.csv`).
+//! Pipeline reports of recorded jobs, compared with derived answers
+//! (`fixtures/traces/reference/truth/CASES.csv`).
 
 mod support;
 
@@ -176,7 +177,8 @@ fn passes_of_traces() {
     assert!(page.verdicts.iter().all(|v| v.id != "pipeline-slow-worker"), "{:?}", page.verdicts);
 }
 
-/// The last chunk of the last stage also has the output layer: a single median over both chunks would hide it.
+/// The last chunk of the last stage also has the output layer: a single median over both chunks would hide
+/// it.
 #[test]
 fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     let made = Made { stages: 4, chunks: 2, micro_batches: 8, steps: 6, hop: 1_000_000 };
@@ -193,7 +195,8 @@ fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     assert!(reported.message.contains("60.0% longer"), "{}", reported.message);
 }
 
-/// The parts of the critical path add up to the step, it goes forward in time, and the slow stage has most of it.
+/// The parts of the critical path add up to the step, it goes forward in time, and the slow stage has most of
+/// it.
 #[test]
 fn the_critical_path_of_a_pipeline() {
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
@@ -262,7 +265,8 @@ fn a_missing_rank_of_a_stage_makes_costs_bounds() {
     assert_eq!(slow.cost, 180_000_000);
 }
 
-/// One slow transfer is one stall with one cost, however many ranks took part in it; its consequences elsewhere are no stalls of their own.
+/// One slow transfer is one stall with one cost, however many ranks took part in it; its consequences
+/// elsewhere are no stalls of their own.
 #[test]
 fn a_slow_collective_is_one_stall_of_all_its_ranks() {
     use railwright_profiler::passes::Pass;
@@ -277,7 +281,8 @@ fn a_slow_collective_is_one_stall_of_all_its_ranks() {
             let of = one.passes.iter().filter(|p| p.step == step && p.rank == rank);
             of.map(|p| p.end).max().unwrap_or_default()
         };
-        // In step 3 the gradient transfer of stage 1 takes 60 ms more, on both of its ranks; rank 1 entered 5 ms late.
+        // In step 3 the gradient transfer of stage 1 takes 60 ms more, on both of its ranks; rank 1 entered 5
+        // ms late.
         let slow = step == 3;
         let late = |rank: u32| if rank == 1 && slow { 5_000_000 } else { 0 };
         let reduced = |stage: u32, slow: i64| end(stage) + late(stage) + 4_000_000 + slow;
@@ -317,7 +322,8 @@ fn a_slow_collective_is_one_stall_of_all_its_ranks() {
     assert!(page.verdicts.iter().any(|v| v.message.starts_with("1 stall cost 4")), "{:?}", page.verdicts);
 }
 
-/// All ranks are idle in the middle of every step, in no pass and before no message: the replay lacks this time.
+/// All ranks are idle in the middle of every step, in no pass and before no message: the replay lacks this
+/// time.
 #[test]
 fn a_replay_that_is_off_gives_no_verdict() {
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };

@@ -1,4 +1,5 @@
-//! Passes without annotations, cut by messages on the device's clock, on synthetic jobs: the lead of hosts must not matter.
+//! Passes without annotations, cut by messages on the device's clock, on synthetic jobs: the lead of hosts
+//! must not matter.
 
 #[path = "support/schedule.rs"]
 mod schedule;
@@ -71,8 +72,8 @@ impl Recorder {
     }
 }
 
-/// Traces of a pipeline with known passes. With `ahead`, hosts launch a whole step at its beginning, and receives begin long before they
-/// are needed. Otherwise hosts launch in step with the device.
+/// Traces of a pipeline with known passes. With `ahead`, hosts launch a whole step at its beginning, and
+/// receives begin long before they are needed. Otherwise hosts launch in step with the device.
 fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
     let of = |rank: u32| passes.passes.iter().filter(move |p| p.rank == rank);
     let partner = |p: &Pass, stage: u32| {

@@ -1,4 +1,5 @@
-//! Damaged pipeline timers: the report covers the rest of the file, or an error gives the reason, without panic.
+//! Damaged pipeline timers: the report covers the rest of the file, or an error gives the reason, without
+//! panic.
 
 use proptest::prelude::*;
 use railwright_profiler::passes::Passes;

@@ -1,5 +1,5 @@
-//! Replays of recorded jobs, compared with derived answers (`fixtures/traces/reference/pipeline/primus_whatif.csv`,
-//! `reference/truth/CASES.csv`).
+//! Replays of recorded jobs, compared with derived answers
+//! (`fixtures/traces/reference/pipeline/primus_whatif.csv`, `reference/truth/CASES.csv`).
 
 mod support;
 
@@ -77,7 +77,8 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }
 
-/// A job whose hosts carry the messages: each rank's activity between its passes and the awaited rank are recorded.
+/// A job whose hosts carry the messages: each rank's activity between its passes and the awaited rank are
+/// recorded.
 #[test]
 fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     use railwright_profiler::joined::{JoinOptions, join};
@@ -93,8 +94,8 @@ fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     let steps = replay.replayed();
     assert_eq!(steps.len(), 3);
     assert!(steps.iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
-    // Without their excess, two micro-batches of rank 2 save that excess. The order is the schedule's, so the replay differs from the
-    // recorded times.
+    // Without their excess, two micro-batches of rank 2 save that excess. The order is the schedule's, so the
+    // replay differs from the recorded times.
     let stall =
         Subset { ranks: vec![2], steps: vec![3], kinds: vec![PassKind::Forward], ..Subset::default() };
     let saved: i64 = replay.cost_of_excess(&stall).iter().map(|c| c.1).sum();

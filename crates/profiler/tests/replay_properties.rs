@@ -138,7 +138,8 @@ proptest! {
     }
 }
 
-/// A chart of 16 stages and 64 micro-batches is readable: every pass is drawn once, wide enough to be visible.
+/// A chart of 16 stages and 64 micro-batches is readable: every pass is drawn once, wide enough to be
+/// visible.
 #[test]
 fn large_pages_are_drawn_whole() {
     let made = Made { stages: 16, chunks: 1, micro_batches: 64, steps: 3, hop: 100_000 };
@@ -156,7 +157,8 @@ fn large_pages_are_drawn_whole() {
     }
 }
 
-/// A slow reduction on all stages of a step is one stall, although the stages reduce in turn; different excesses are different stalls.
+/// A slow reduction on all stages of a step is one stall, although the stages reduce in turn; different
+/// excesses are different stalls.
 #[test]
 fn reductions_slow_on_all_stages_are_one_stall() {
     const MS: i64 = 1_000_000;

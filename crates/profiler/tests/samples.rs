@@ -20,8 +20,8 @@ fn of(folder: &str, part: &str, options: &SampleOptions) -> Samples {
 fn products_of_an_h100_trace() {
     let all = of("modded_nanogpt_h100/ab", "hook", &SampleOptions::default());
     assert_eq!(all.device.as_deref(), Some("NVIDIA H100 80GB HBM3"));
-    // 22 GEMMs of 32768 x 3072 over 768 in each of 4 steps with traced calls: half of them forward (the MLP's first matrix), half backward
-    // (through its second one).
+    // 22 GEMMs of 32768 x 3072 over 768 in each of 4 steps with traced calls: half of them forward (the MLP's
+    // first matrix), half backward (through its second one).
     let up = |pass| {
         all.products
             .iter()

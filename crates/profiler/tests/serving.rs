@@ -52,7 +52,8 @@ fn advises_no_training(report: &Report) {
     assert!(report.warnings.iter().all(|warning| warning.id != "trace-unknown-mfu"), "{:?}", report.warnings);
 }
 
-/// Counted in the file by another program: kernels with the correlation of `hipGraphLaunch` take 98.88% of the kernels' time.
+/// Counted in the file by another program: kernels with the correlation of `hipGraphLaunch` take 98.88% of
+/// the kernels' time.
 #[test]
 fn a_decode_step_of_sglang() {
     let report = recorded("sglang_qwen3_8b_decode");
@@ -93,8 +94,8 @@ fn steps_of_vllm_in_full_and_piecewise_graphs() {
 
 const MS: i64 = 1_000_000;
 
-/// A server's rank: a step for each name, launched ahead of the device, with `long` milliseconds of kernels each. It follows `late` steps
-/// that were not recorded.
+/// A server's rank: a step for each name, launched ahead of the device, with `long` milliseconds of kernels
+/// each. It follows `late` steps that were not recorded.
 fn rank(number: u32, steps: &[(&str, i64)], late: usize) -> Trace {
     let mut trace = RankTrace::default();
     trace.identity.rank = Some(number);

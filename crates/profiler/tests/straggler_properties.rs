@@ -1,7 +1,8 @@
 //! Properties of the verdict on any job with a known fault.
 //!
-//! Responsible for: tensor, data and expert parallelism and full sharding together, with reductions overlapped with compute, and random
-//! faults. Excludes faults that cost less than two percent of a step: others absorb them.
+//! Responsible for: tensor, data and expert parallelism and full sharding together, with reductions
+//! overlapped with compute, and random faults. Excludes faults that cost less than two percent of a step:
+//! others absorb them.
 
 use proptest::prelude::*;
 use railwright_profiler::attribution::{Kind, MOST_OFF, StragglerReport, Verdict, straggler_report};

@@ -19,7 +19,8 @@ fn report(folder: &str) -> StragglerReport {
 
 #[test]
 fn ranks_that_hold_both_up() {
-    // Kernels of Megatron's rank 0 start 2.4 ms after their launches, on an idle device: the host is not late.
+    // Kernels of Megatron's rank 0 start 2.4 ms after their launches, on an idle device: the host is not
+    // late.
     for (folder, rank, cause) in [
         ("torchrec_v100_4r/resnet18", 1, CauseClass::SlowHost),
         ("megatron_tp2_v100", 0, CauseClass::LaunchLatency),
@@ -44,7 +45,8 @@ fn the_rank_that_others_wait_for_is_not_the_one_that_is_late_by_microseconds() {
     assert_eq!((most.rank, most.last), (7, 5), "{:?}", report.ranks);
 }
 
-/// The host launches the all-to-alls of every step 20 ms late while the device computes. Earlier launches are not recorded.
+/// The host launches the all-to-alls of every step 20 ms late while the device computes. Earlier launches are
+/// not recorded.
 #[test]
 fn a_host_that_launches_communication_late_is_slow_beside_a_busy_device() {
     let report = report("torchrec_v100_4r/sst_long_a2a_optimizer_4");
@@ -114,7 +116,8 @@ fn planted_faults_are_named_with_their_costs() {
     }
 }
 
-/// The odd ranks of four context-parallel pairs have 1.7 times the attention of the even ones, as with a causal mask: equal chunks save 0.725 ms.
+/// The odd ranks of four context-parallel pairs have 1.7 times the attention of the even ones, as with a
+/// causal mask: equal chunks save 0.725 ms.
 #[test]
 fn longer_chunks_of_context_parallelism_are_named_by_their_ranks() {
     let report = report("simulated/longer_chunks");
@@ -125,8 +128,8 @@ fn longer_chunks_of_context_parallelism_are_named_by_their_ranks() {
     assert!((named.cost_s / 0.725e-3 - 1.0).abs() < 0.15, "{} s", named.cost_s);
 }
 
-/// Its host is slow in all steps: it differs from the other stages alone. The cost is too low by up to 30%: the order of launches is not
-/// replayed.
+/// Its host is slow in all steps: it differs from the other stages alone. The cost is too low by up to 30%:
+/// the order of launches is not replayed.
 #[test]
 fn a_slow_host_of_a_stage_without_replicas_is_named() {
     let report = report("simulated/lone_host");
@@ -151,7 +154,8 @@ fn stragglers_beside_unrecorded_ranks_are_named_with_bounds() {
     }
 }
 
-/// A stage that computes 8% longer than the others may do so by design: it is not named, and excludes "no straggler".
+/// A stage that computes 8% longer than the others may do so by design: it is not named, and excludes "no
+/// straggler".
 #[test]
 fn a_stage_that_is_somewhat_longer_is_a_doubt() {
     let mut job = job("simulated/two_stages", "pt.trace");

@@ -1,4 +1,5 @@
-//! Recordings without groups, steps and passes: only kernels, as from Nsight Systems and old versions of PyTorch.
+//! Recordings without groups, steps and passes: only kernels, as from Nsight Systems and old versions of
+//! PyTorch.
 
 use proptest::prelude::*;
 use railwright_profiler::clocks::ClockPolicy;
@@ -60,8 +61,8 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
     }
 }
 
-/// Kernel names mark a tenth of a transformer's backward pass. Passes are found completely, steps by the launches of the update, and both
-/// are reported as inferred.
+/// Kernel names mark a tenth of a transformer's backward pass. Passes are found completely, steps by the
+/// launches of the update, and both are reported as inferred.
 #[test]
 fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let plan = Pipelined { tensor: 1, layers: 3, layer: 400_000, transformer: true, ..Pipelined::default() };
@@ -79,7 +80,8 @@ fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
             let of = passes.passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind);
             let times: Vec<f64> = of.map(|pass| (pass.end - pass.start) as f64).collect();
             assert_eq!(times.len(), 16, "stage {stage}, {kind:?}");
-            // Stages without messages between both directions are included: GEMMs of other shapes separate them.
+            // Stages without messages between both directions are included: GEMMs of other shapes separate
+            // them.
             let (mean, expected) = (times.iter().sum::<f64>() / 16.0, 3.0 * 400_000.0 * layer);
             assert!((mean / expected - 1.0).abs() < 0.05, "stage {stage}, {kind:?}: {mean}, not {expected}");
         }

@@ -186,8 +186,8 @@ fn a_trace_without_a_device_is_cut_and_summed() {
     let found = profiled(folder("generated_torch215_gloo_pp2dp2", "rank"), &Options::default());
     assert_eq!(found.windows.cut_by, CutBy::HostAnnotations);
     assert_eq!(found.windows.steps.iter().map(|s| s.number).collect::<Vec<_>>(), [Some(2), Some(3), Some(4)]);
-    // Rank 2 sleeps 4 x 50 ms in step 3, partly during waits of its messages: the time is its own host time, and no other time grows as
-    // much.
+    // Rank 2 sleeps 4 x 50 ms in step 3, partly during waits of its messages: the time is its own host time,
+    // and no other time grows as much.
     let growth = |rank: usize| {
         let steps = &found.waterfall.ranks[rank].steps;
         ms(steps[1].get(Label::Host) - steps[0].get(Label::Host))
@@ -195,7 +195,8 @@ fn a_trace_without_a_device_is_cut_and_summed() {
     assert!(growth(2) > 100.0 && [0, 1, 3].into_iter().all(|rank| growth(rank) < 20.0));
 }
 
-/// Unions of busy and of compute time, compared with the tables of another tool on traces of whole microseconds that it does not cut.
+/// Unions of busy and of compute time, compared with the tables of another tool on traces of whole
+/// microseconds that it does not cut.
 #[test]
 fn unions_of_time_are_those_of_another_tool() {
     let reference = |set: &str| -> Vec<(u32, f64, f64, f64)> {
@@ -279,7 +280,8 @@ fn a_chip_that_is_a_tenth_slower_is_found() {
     near(rank.get(Label::SlowerChip) as f64 / compute as f64, 1.0 - 1.0 / 1.1, 0.002);
 }
 
-/// Slack of a pipeline hides a part of a slow chip: the finding has the cost to the step, not the time of the longer kernels.
+/// Slack of a pipeline hides a part of a slow chip: the finding has the cost to the step, not the time of the
+/// longer kernels.
 #[test]
 fn a_slow_chip_costs_what_a_replay_without_it_saves() {
     let found = profiled(folder("simulated/lone_chip", "node"), &Options::default()).report.findings;
@@ -307,7 +309,8 @@ fn one_step_and_one_rank_alone() {
     assert!(problem(Options { rank: Some(7), ..Options::default() }).hint.unwrap().contains("0, 1"));
 }
 
-/// A range of steps is the sum of its steps, in the recorder's numbers, with those of the warm-up if it contains them.
+/// A range of steps is the sum of its steps, in the recorder's numbers, with those of the warm-up if it
+/// contains them.
 #[test]
 fn a_range_of_steps_is_the_sum_of_its_steps() {
     let traces = folder("torchrec_v100_4r/resnet18", "ip-");

@@ -22,7 +22,8 @@ fn ranks() -> Vec<RankTrace> {
         .collect()
 }
 
-/// Counted by another reader of the schema: 60 events on the four streams of the first device, 25 on the stream of each other one.
+/// Counted by another reader of the schema: 60 events on the four streams of the first device, 25 on the
+/// stream of each other one.
 #[test]
 fn eight_devices_are_eight_ranks_with_their_launches() {
     let ranks = ranks();

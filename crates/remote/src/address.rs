@@ -1,7 +1,7 @@
 //! Addresses: scheme, container and key.
 //!
-//! Responsible for: parsing and formatting. Keys of object stores are taken literally; paths of web servers are percent-encoded. Rejects
-//! addresses with a password.
+//! Responsible for: parsing and formatting. Keys of object stores are taken literally; paths of web servers
+//! are percent-encoded. Rejects addresses with a password.
 
 use object_store::path::Path;
 use railwright_spec::problem::Problem;

@@ -1,6 +1,7 @@
 //! Cache of first blocks of objects.
 //!
-//! Responsible for: a single request for format detection, grouping into jobs and reading, which need the same bytes. Bounded in size.
+//! Responsible for: a single request for format detection, grouping into jobs and reading, which need the
+//! same bytes. Bounded in size.
 
 use crate::reader::Meta;
 use bytes::Bytes;

@@ -1,6 +1,7 @@
 //! Failed requests as problems: failure, status and remedy.
 //!
-//! Responsible for: one message per kind of failure. Omits texts of the store, which may contain a full address with its signature.
+//! Responsible for: one message per kind of failure. Omits texts of the store, which may contain a full
+//! address with its signature.
 
 use crate::address::Address;
 use crate::runtime::LONGEST;
@@ -9,7 +10,8 @@ use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 use std::time::Duration;
 
-/// HTTP status of the response; `None` without a response. The library's type is private, so its text is parsed; a test fixes it.
+/// HTTP status of the response; `None` without a response. The library's type is private, so its text is
+/// parsed; a test fixes it.
 pub(crate) fn status(error: &Error) -> Option<u16> {
     match error {
         Error::NotFound { .. } => Some(404),
@@ -28,15 +30,16 @@ pub(crate) fn is_missing(error: &Error) -> bool {
     status(error) == Some(404)
 }
 
-/// True if the server rejects range requests; the file is then read as a whole. 416 is the response to a range of an empty file.
+/// True if the server rejects range requests; the file is then read as a whole. 416 is the response to a
+/// range of an empty file.
 pub(crate) fn refuses_parts(error: &Error) -> bool {
     matches!(error, Error::NotSupported { .. })
         || status(error) == Some(416)
         || error.to_string().contains("non-partial response")
 }
 
-/// True if the response lacks the file length, as from servers that generate it. The library's error is private, so its text is parsed; a
-/// test fixes it.
+/// True if the response lacks the file length, as from servers that generate it. The library's error is
+/// private, so its text is parsed; a test fixes it.
 fn lacks_length(error: &Error) -> bool {
     innermost(error).to_lowercase().contains("content-length header missing")
 }

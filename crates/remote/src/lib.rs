@@ -1,7 +1,8 @@
 //! Remote objects: `s3://`, `gs://`, `az://`, `http://` and `https://`.
 //!
-//! Responsible for: listing and streaming objects with bounded memory, retries, and errors with address, status and remedy. Connects only
-//! to the given addresses, and to the credential source named by the environment. Independent of the content.
+//! Responsible for: listing and streaming objects with bounded memory, retries, and errors with address,
+//! status and remedy. Connects only to the given addresses, and to the credential source named by the
+//! environment. Independent of the content.
 //!
 //! ```
 //! // Objects below a prefix, or one object; each is read as a stream. An address of another kind is an error, before any connection.

@@ -1,7 +1,7 @@
 //! Objects of an address: one object, or all below a prefix.
 //!
-//! Responsible for: one request for a single object, and a paged list for a prefix. The caller orders and selects, as for folders. Rejects
-//! more objects than the caller's limit.
+//! Responsible for: one request for a single object, and a paged list for a prefix. The caller orders and
+//! selects, as for folders. Rejects more objects than the caller's limit.
 
 use crate::address::Address;
 use crate::failure;

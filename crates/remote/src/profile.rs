@@ -1,7 +1,8 @@
 //! The shared files of AWS tools: `~/.aws/credentials` and `~/.aws/config`.
 //!
-//! Responsible for: keys, region and endpoint of a profile with static keys, if the environment has none. Excludes single sign-on, roles
-//! and credential processes: `aws configure export-credentials --format env` turns these into variables.
+//! Responsible for: keys, region and endpoint of a profile with static keys, if the environment has none.
+//! Excludes single sign-on, roles and credential processes: `aws configure export-credentials --format env`
+//! turns these into variables.
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 use std::collections::BTreeMap;
@@ -17,7 +18,8 @@ const SOURCES: [&str; 6] = [
     "AWS_SECRET_ACCESS_KEY",
 ];
 
-/// Adds settings that the environment does not have. An endpoint with plain HTTP enables it, because the user configured it.
+/// Adds settings that the environment does not have. An endpoint with plain HTTP enables it, because the user
+/// configured it.
 pub(crate) fn complete(mut builder: AmazonS3Builder) -> AmazonS3Builder {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let profile = std::env::var("AWS_PROFILE").unwrap_or_else(|_| "default".to_owned());

@@ -1,7 +1,8 @@
 //! Remote objects as seekable streams.
 //!
-//! Responsible for: range requests that grow from a block to some mebibytes; prefetch of the next range; retries of interrupted transfers;
-//! a check that all ranges are of one version. At most two ranges are in memory. Without range requests, the object is read from the start.
+//! Responsible for: range requests that grow from a block to some mebibytes; prefetch of the next range;
+//! retries of interrupted transfers; a check that all ranges are of one version. At most two ranges are in
+//! memory. Without range requests, the object is read from the start.
 
 use crate::address::Address;
 use crate::blocks::{self, BLOCK};
@@ -22,7 +23,8 @@ use tokio::task::JoinHandle;
 const PART: u64 = 4 << 20;
 /// Growth factor of the range length.
 const GROWTH: u64 = 8;
-/// Attempts per range on servers without versions. With a version, the store resumes an interrupted transfer itself.
+/// Attempts per range on servers without versions. With a version, the store resumes an interrupted transfer
+/// itself.
 const ATTEMPTS: u32 = 4;
 /// Pause after the first interruption; it doubles.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -118,7 +120,8 @@ fn meta(result: &GetResult) -> Meta {
     Meta { size: result.meta.size, etag: result.meta.e_tag.clone() }
 }
 
-/// Reason why a stream ended early. Parsers take an early end for a truncated file, so the caller checks this.
+/// Reason why a stream ended early. Parsers take an early end for a truncated file, so the caller checks
+/// this.
 #[derive(Clone, Debug, Default)]
 pub struct Failure(Arc<OnceLock<Problem>>);
 
@@ -187,7 +190,8 @@ impl Source {
         Ok(())
     }
 
-    /// Stream of the whole object from byte `from` on. The time limit applies to each piece, because the skipped part may be long.
+    /// Stream of the whole object from byte `from` on. The time limit applies to each piece, because the
+    /// skipped part may be long.
     fn whole(&self, from: u64) -> Result<Pieces, Problem> {
         let late = || failure::late(&self.address);
         let result = runtime::wait(self.store.get_opts(&self.path, GetOptions::default()))?;

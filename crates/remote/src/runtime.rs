@@ -10,7 +10,8 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Maximum threads for transfers, whose only work is decryption.
 const THREADS: usize = 4;
-/// Time limit of one request with all its retries, or of one piece of a response. For an upload: of the response after the last byte.
+/// Time limit of one request with all its retries, or of one piece of a response. For an upload: of the
+/// response after the last byte.
 pub(crate) const LONGEST: Duration = Duration::from_secs(120);
 
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();

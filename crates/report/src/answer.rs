@@ -1,6 +1,7 @@
 //! Results ready for any format: values for JSON, a document for people, and optionally a page and metrics.
 //!
-//! Responsible for: what every result has ([`Answer`]), and the common fields of its JSON. Excludes destinations.
+//! Responsible for: what every result has ([`Answer`]), and the common fields of its JSON. Excludes
+//! destinations.
 
 use crate::document::Document;
 use crate::prometheus::Metric;
@@ -9,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Version of the JSON of every command. It increases if a field changes its meaning or is removed; new fields do not change it.
+/// Version of the JSON of every command. It increases if a field changes its meaning or is removed; new
+/// fields do not change it.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// A result, ready for any format.

@@ -2,7 +2,8 @@
 
 use crate::Terminal;
 
-/// Area chart of values (one per column) from 0 to `top`, `height` lines high, with `label` of the value at each line.
+/// Area chart of values (one per column) from 0 to `top`, `height` lines high, with `label` of the value at
+/// each line.
 pub fn area(
     values: &[f64],
     top: f64,

@@ -1,7 +1,7 @@
 //! Sanitizes outside text for its output format.
 //!
-//! Responsible for: names of models, clusters, hosts, kernels and files, damage reports, notes and errors. All output passes the function
-//! of its format. Replaced characters are marked, never silently dropped.
+//! Responsible for: names of models, clusters, hosts, kernels and files, damage reports, notes and errors.
+//! All output passes the function of its format. Replaced characters are marked, never silently dropped.
 
 use crate::document::{Block, Cell, Document};
 use std::borrow::Cow;
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 /// Replacement of a character that is not shown.
 const MARK: char = '\u{fffd}';
 
-/// True for characters that control a terminal: control characters (C0, DEL and C1, so ESC and CSI too), characters that change the text
-/// direction, and non-characters.
+/// True for characters that control a terminal: control characters (C0, DEL and C1, so ESC and CSI too),
+/// characters that change the text direction, and non-characters.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -65,8 +65,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Cleans a cell of CSV. Spreadsheets execute a text that looks like a formula, so it gets a leading apostrophe. Numbers are unchanged, and
-/// so is a minus before plain words (`--tp 8`), which calls nothing.
+/// Cleans a cell of CSV. Spreadsheets execute a text that looks like a formula, so it gets a leading
+/// apostrophe. Numbers are unchanged, and so is a minus before plain words (`--tp 8`), which calls nothing.
 pub fn cell(text: &str) -> Cow<'_, str> {
     let text = replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK);
     let is_formula = match text.chars().next() {

@@ -1,4 +1,5 @@
-//! Reports independent of their format: headings, pairs, tables, bars. Terminal, Markdown and CSV are renderings.
+//! Reports independent of their format: headings, pairs, tables, bars. Terminal, Markdown and CSV are
+//! renderings.
 //!
 //! Responsible for: the elements of all reports. Does not compute: commands fill it with finished numbers.
 

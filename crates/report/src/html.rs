@@ -1,6 +1,7 @@
 //! A report as a fragment of HTML, for notebooks.
 //!
-//! Responsible for: headings, tables and lists in the colours of the surrounding page. Without scripts, page styles and external resources.
+//! Responsible for: headings, tables and lists in the colours of the surrounding page. Without scripts, page
+//! styles and external resources.
 
 use crate::document::{Bar, Block, Cell, Column, Document, Tone};
 use railwright_spec::human::markup;
@@ -14,7 +15,8 @@ pub fn render(document: &Document) -> String {
     out
 }
 
-/// Formats a text by its emphasis. Coloured emphases are bold or faint here, because the surrounding page sets colours.
+/// Formats a text by its emphasis. Coloured emphases are bold or faint here, because the surrounding page
+/// sets colours.
 fn stated(cell: &Cell) -> String {
     let text = markup(&cell.text);
     match cell.tone {

@@ -1,7 +1,8 @@
 //! Reports independent of their format: a document of headings, tables and bars, and its renderings.
 //!
-//! Responsible for: the elements of a [`document::Document`]; its renderings as terminal text, HTML, Markdown and CSV; metrics for
-//! Prometheus; outside text made safe for each of these formats; and the trait of results ([`Answer`]). Excludes computation, files and streams.
+//! Responsible for: the elements of a [`document::Document`]; its renderings as terminal text, HTML, Markdown
+//! and CSV; metrics for Prometheus; outside text made safe for each of these formats; and the trait of
+//! results ([`Answer`]). Excludes computation, files and streams.
 //!
 //! ```
 //! use railwright_report::Terminal;

@@ -39,8 +39,8 @@ impl Terminal {
         }
     }
 
-    /// Capabilities for messages: lines are unlimited if neither `COLUMNS` nor a terminal sets a width, so that logs keep one message per
-    /// line.
+    /// Capabilities for messages: lines are unlimited if neither `COLUMNS` nor a terminal sets a width, so
+    /// that logs keep one message per line.
     pub fn for_messages(colour: bool, ascii: bool) -> Self {
         let usual = Self::detect(colour, ascii);
         Self { width: columns().map_or(UNLIMITED, |_| usual.width), ..usual }

@@ -6,7 +6,8 @@ use crate::terminal::UNLIMITED;
 use crate::widths::{broken, columns_that_fit, width, widths};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
 
-/// Renders the report as text that ends with a newline. Lines are at most as wide as the terminal, unless a word is longer.
+/// Renders the report as text that ends with a newline. Lines are at most as wide as the terminal, unless a
+/// word is longer.
 pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut out = String::new();
     for (index, block) in document.blocks.iter().enumerate() {
@@ -76,8 +77,8 @@ pub fn message(spans: &[Cell], terminal: Terminal) -> String {
     painted + "\n"
 }
 
-/// Wraps spans at spaces. The first line starts at column `first`, the others at `rest`. Leading spaces of the first span are kept for
-/// alignment.
+/// Wraps spans at spaces. The first line starts at column `first`, the others at `rest`. Leading spaces of
+/// the first span are kept for alignment.
 fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String {
     let mut out = " ".repeat(first);
     let mut column = first;

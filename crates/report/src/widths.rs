@@ -1,7 +1,7 @@
 //! Columns of a table on a terminal: selection, widths and line breaks.
 //!
-//! Responsible for: breaks only between words, and between the options of a command line rather than within one. A word is cut only if the
-//! terminal is too narrow for the longest word of every column.
+//! Responsible for: breaks only between words, and between the options of a command line rather than within
+//! one. A word is cut only if the terminal is too narrow for the longest word of every column.
 
 use crate::document::Table;
 
@@ -60,8 +60,9 @@ pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
     (kept, given_up)
 }
 
-/// Width of each drawn column in characters. Every column fits its longest word. Remaining space goes to numbers, then to options with
-/// their values in prose, then to other columns that are not prose, then to prose.
+/// Width of each drawn column in characters. Every column fits its longest word. Remaining space goes to
+/// numbers, then to options with their values in prose, then to other columns that are not prose, then to
+/// prose.
 pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
     let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
     let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
@@ -122,8 +123,8 @@ fn longest_word(table: &Table, column: usize) -> usize {
     texts(table, column).flat_map(|text| text.split(' ')).map(width).max().unwrap_or(0)
 }
 
-/// Wraps a text to lines of at most `room` characters, between units. A unit longer than a line is broken between its words, then after
-/// commas, hyphens and other joints.
+/// Wraps a text to lines of at most `room` characters, between units. A unit longer than a line is broken
+/// between its words, then after commas, hyphens and other joints.
 pub(crate) fn broken(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();

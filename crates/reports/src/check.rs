@@ -65,8 +65,8 @@ pub struct Checked {
     pub problems: Vec<Problem>,
     /// Doubts about the estimate.
     pub warnings: Vec<Warning>,
-    /// Remarks of the reader: contradictions, invalid and unresolved values, unknown flags, choices without a
-    /// model.
+    /// Remarks of the reader: contradictions, invalid and unresolved values, unknown flags, choices without
+    /// a model.
     pub remarks: Vec<Remark>,
     /// Its figures, unless it is invalid.
     pub figures: Option<Figures>,

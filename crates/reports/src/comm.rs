@@ -25,7 +25,8 @@ pub struct Communication {
     pub of_group: bool,
 }
 
-/// Maximum number of parts of ranks in collectives in JSON by default: for a job of thousands of ranks all are hundreds of megabytes.
+/// Maximum number of parts of ranks in collectives in JSON by default: for a job of thousands of ranks all
+/// are hundreds of megabytes.
 const PARTS: usize = 40_000;
 
 /// Ranks that are shown in full; of more, the ones that wait longest.
@@ -54,7 +55,8 @@ pub fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Proble
 pub struct CommunicationFields<'a> {
     #[serde(flatten)]
     report: &'a CommunicationReport,
-    /// Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all.
+    /// Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists
+    /// all.
     collectives: Vec<&'a CollectiveRow>,
     /// Collectives, listed or not.
     collectives_total: usize,
@@ -130,7 +132,8 @@ fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -
     groups.iter().map(of).sum()
 }
 
-/// Wait and transfer time per step of all groups, and the group with most of it. Concurrent operations count once, except for `of_group`.
+/// Wait and transfer time per step of all groups, and the group with most of it. Concurrent operations count
+/// once, except for `of_group`.
 fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: bool) -> String {
     let (groups, ranks, scope) = (&report.in_steps.groups, &report.in_steps.ranks, report.in_steps.scope());
     let mean = |of_groups: f64, of: fn(&RankCommunication) -> i64| {
@@ -234,7 +237,8 @@ fn groups(document: &mut Document, of: &InSteps) {
     }
 }
 
-/// Sign of an estimate: the shortest call represents the transfer of all, if other ranks of the group were not recorded.
+/// Sign of an estimate: the shortest call represents the transfer of all, if other ranks of the group were
+/// not recorded.
 fn about(is: bool) -> &'static str {
     if is { "\u{2248} " } else { "" }
 }

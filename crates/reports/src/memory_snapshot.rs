@@ -1,4 +1,5 @@
-//! `memory-snapshot`: contents of a device's memory at its peak, from a PyTorch memory snapshot or the `[memory]` events of a trace.
+//! `memory-snapshot`: contents of a device's memory at its peak, from a PyTorch memory snapshot or the
+//! `[memory]` events of a trace.
 
 use railwright_calculator::memory::{Kind, StageReport};
 use railwright_profiler::snapshot::{self, DeviceReport, Group, SnapshotReport, Use};

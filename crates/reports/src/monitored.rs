@@ -1,4 +1,5 @@
-//! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
+//! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and
+//! XPUTimer's metrics.
 //!
 //! Responsible for: the views of both. The verdicts come from the profiler's monitors.
 
@@ -48,8 +49,8 @@ impl Monitored {
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
     }
 
-    /// Verdict with the reasons for missing evidence. Late ranks are visible in durations of collectives, but only if all of their ranks
-    /// were recorded. Speeds of kernels reveal slow chips, but no late host.
+    /// Verdict with the reasons for missing evidence. Late ranks are visible in durations of collectives, but
+    /// only if all of their ranks were recorded. Speeds of kernels reveal slow chips, but no late host.
     pub fn verdict(&self) -> (Verdict, Vec<String>) {
         if self.has_straggler() {
             return (Verdict::Straggler, Vec::new());
@@ -80,8 +81,8 @@ impl Monitored {
         slow.into_iter()
     }
 
-    /// Stragglers and slow links named by the report. These records have no steps, so no cost per step is given. Ranks of NCCL Inspector
-    /// are those of the communicator.
+    /// Stragglers and slow links named by the report. These records have no steps, so no cost per step is
+    /// given. Ranks of NCCL Inspector are those of the communicator.
     fn culprits(&self) -> Vec<Named<'_>> {
         let named = |kind: &'static str, ranks: Vec<u32>, cause: &'static str, communicator| Named {
             kind,

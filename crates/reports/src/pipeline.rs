@@ -1,4 +1,5 @@
-//! The pipeline view as a report: verdicts, the step as a timeline of characters, tables of stalls, stages, steps and shares.
+//! The pipeline view as a report: verdicts, the step as a timeline of characters, tables of stalls, stages,
+//! steps and shares.
 
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::strip::{self, strip};
@@ -150,7 +151,8 @@ fn head(page: &PipelinePage, document: &mut Document) {
     document.blocks.push(Block::Bullets(verdicts.collect()));
 }
 
-/// A column of a row as a character: forward passes by the last digit of their micro-batch, backward passes by letters.
+/// A column of a row as a character: forward passes by the last digit of their micro-batch, backward passes
+/// by letters.
 fn glyph(column: strip::Column, terminal: Terminal) -> char {
     let letter = |base: u8, batch: Option<u32>, of: u32| {
         batch.map_or('?', |batch| char::from(base + (batch % of) as u8))

@@ -126,8 +126,8 @@ impl Shown {
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
         }
-        // The first finding is the report's first recommendation, so it is the headline. Without findings, it is the largest part of the
-        // step that is not arithmetic.
+        // The first finding is the report's first recommendation, so it is the headline. Without findings, it
+        // is the largest part of the step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
             Some(finding) => Some(format!("top finding: {}{}", finding.message, self.cost(finding))),

@@ -111,8 +111,8 @@ impl Recompute {
         ]);
     }
 
-    /// Describes the scope of the best choice if every stage must use the same one, and the faster choice without the limits of launch
-    /// flags.
+    /// Describes the scope of the best choice if every stage must use the same one, and the faster choice
+    /// without the limits of launch flags.
     fn best_of_flags(&self) -> String {
         let framework = recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest uniform policy that {framework} flags can express");

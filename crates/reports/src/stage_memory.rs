@@ -31,7 +31,8 @@ pub(super) fn table(rows: impl Iterator<Item = Row>) -> Table {
     let sum = |row: &Row, kinds: &[Kind]| -> Bytes {
         row.kinds.iter().filter(|k| kinds.contains(&k.0)).map(|k| k.1).sum()
     };
-    // A row must sum to its peak, so its parts are hidden last: the smallest first, except those that no stage has.
+    // A row must sum to its peak, so its parts are hidden last: the smallest first, except those that no
+    // stage has.
     let most = |kinds| rows.iter().map(|row| sum(row, kinds).get()).fold(0.0, f64::max);
     let sizes = KINDS.map(|(_, kinds)| most(kinds));
     let mut columns = vec![Column::numbers("stage")];

@@ -1,4 +1,5 @@
-//! `values`: valid values of each setting of a plan while the rest of the run stays. The web UI's controls offer these.
+//! `values`: valid values of each setting of a plan while the rest of the run stays. The web UI's controls
+//! offer these.
 
 use railwright_answers::called_by_key;
 use railwright_calculator::valid_values::Valid;

@@ -100,7 +100,7 @@ pub trait Backend: Send + Sync + 'static {
     /// Jobs in the folders given at the start, as currently on disk.
     fn traces(&self) -> Value;
 
-    /// Sets the folder of uploads, which is readable. Called once before the first question. `upload:ID/name` in an argument means
-    /// `ID/name` there.
+    /// Sets the folder of uploads, which is readable. Called once before the first question. `upload:ID/name`
+    /// in an argument means `ID/name` there.
     fn uploads(&self, folder: &Path);
 }

@@ -1,8 +1,9 @@
 //! Access control: token, host, origin, and security headers.
 //!
-//! Threats: a page on another site can make a browser send requests to this machine. A name that later resolves to it (DNS rebinding) can
-//! make them look same-origin. Measures: an unguessable first path segment; a check of `Host`; no requests that the browser marks as
-//! cross-site; no header that allows another site to read a response.
+//! Threats: a page on another site can make a browser send requests to this machine. A name that later
+//! resolves to it (DNS rebinding) can make them look same-origin. Measures: an unguessable first path
+//! segment; a check of `Host`; no requests that the browser marks as cross-site; no header that allows
+//! another site to read a response.
 
 use crate::token::random;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
@@ -63,7 +64,8 @@ impl Guard {
         &self.token
     }
 
-    /// One-time ticket for the web UI. Other users of the machine can see command lines, so a browser is not started with the token.
+    /// One-time ticket for the web UI. Other users of the machine can see command lines, so a browser is not
+    /// started with the token.
     pub(crate) fn ticket(&self) -> std::io::Result<String> {
         let word = random()?;
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = Some((word.clone(), Instant::now()));
@@ -138,7 +140,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |or, (a, b)| or | (a ^ b))) == 0
 }
 
-/// Content security policy: own scripts, styles and requests, and generated images. Nothing from other origins, no frames.
+/// Content security policy: own scripts, styles and requests, and generated images. Nothing from other
+/// origins, no frames.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
     font-src 'self'; connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";

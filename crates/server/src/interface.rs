@@ -1,7 +1,8 @@
-//! The commands of a program as questions: what a client may ask, and a question as the words that the program's parser reads.
+//! The commands of a program as questions: what a client may ask, and a question as the words that the
+//! program's parser reads.
 //!
-//! Responsible for: arguments that the parser reads exactly as the question, and errors of the parser as problems. The program describes its
-//! commands in a [`Program`]; this file knows none of them.
+//! Responsible for: arguments that the parser reads exactly as the question, and errors of the parser as
+//! problems. The program describes its commands in a [`Program`]; this file knows none of them.
 
 mod offered;
 mod openapi;

@@ -1,7 +1,7 @@
 //! Cached replies: the same request has the same reply until a file that it read changes.
 //!
-//! Responsible for: bounds in bytes, eviction of the longest unused, and validity: a reply is never returned if its files have changed.
-//! Caches only complete results.
+//! Responsible for: bounds in bytes, eviction of the longest unused, and validity: a reply is never returned
+//! if its files have changed. Caches only complete results.
 
 use crate::desk::{Outcome, Reply};
 use std::collections::BTreeMap;

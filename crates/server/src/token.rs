@@ -1,7 +1,7 @@
 //! Tokens: the unguessable first segment of the URL.
 //!
-//! Responsible for: creating a token, and storing it in a file of the user so that links survive a restart. Rejects files readable by
-//! others and guessable tokens.
+//! Responsible for: creating a token, and storing it in a file of the user so that links survive a restart.
+//! Rejects files readable by others and guessable tokens.
 
 use railwright_spec::problem::Problem;
 use std::fmt::Write as _;

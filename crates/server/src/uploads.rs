@@ -54,7 +54,8 @@ impl Uploads {
         &self.folder
     }
 
-    /// Stores a file under its content, so that a link never means another file: the same content has the same handle on every server.
+    /// Stores a file under its content, so that a link never means another file: the same content has the
+    /// same handle on every server.
     pub(crate) async fn keep(&self, name: &str, body: Body, settings: &Settings) -> Response<Body> {
         let name = harmless(name);
         match self.store(&name, body, settings).await {
@@ -171,7 +172,8 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// Sanitizes a name: one path component, without characters that have a meaning in paths, shells or terminals.
+/// Sanitizes a name: one path component, without characters that have a meaning in paths, shells or
+/// terminals.
 fn harmless(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain =

@@ -35,7 +35,8 @@ pub fn is_address(path: &str) -> bool {
     Scheme::of(path).is_some()
 }
 
-/// Path as shown in reports: a web address without its query, which may be a signature. Keys of object stores may contain any character.
+/// Path as shown in reports: a web address without its query, which may be a signature. Keys of object stores
+/// may contain any character.
 pub fn without_query(path: &str) -> &str {
     match Scheme::of(path) {
         Some((Scheme::Http, _)) => path.split(['?', '#']).next().unwrap_or(path),

@@ -1,11 +1,14 @@
-//! A calibration: measurements on one accelerator with one software generation, in the form used by the calculator.
+//! A calibration: measurements on one accelerator with one software generation, in the form used by the
+//! calculator.
 //!
-//! Responsible for: the values, their evidence (source, number of samples, range of sizes, quality of fit), and the file that holds them.
-//! Excludes fits (see the calculator) and reading of measurements (see the profiler).
+//! Responsible for: the values, their evidence (source, number of samples, range of sizes, quality of fit),
+//! and the file that holds them. Excludes fits (see the calculator) and reading of measurements (see the
+//! profiler).
 //!
-//! Two regimes are separate. *Burst*: time of a kernel or collective alone, from micro-benchmarks and nccl-tests. *Sustained*: time within
-//! a training run, from traces. A burst entry corrects a law, and the generation's constants still apply. A sustained entry replaces the
-//! generation's constant, because the measurement includes all effects of that constant.
+//! Two regimes are separate. *Burst*: time of a kernel or collective alone, from micro-benchmarks and
+//! nccl-tests. *Sustained*: time within a training run, from traces. A burst entry corrects a law, and the
+//! generation's constants still apply. A sustained entry replaces the generation's constant, because the
+//! measurement includes all effects of that constant.
 
 mod measured;
 mod samples;
@@ -23,7 +26,8 @@ use crate::software::PARTS;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format. It increases when a field changes its meaning or is removed, not when one is added.
+/// Version of the file format. It increases when a field changes its meaning or is removed, not when one is
+/// added.
 pub const VERSION: u32 = 1;
 
 /// Supporting evidence of a figure.
@@ -35,13 +39,15 @@ pub struct Evidence {
     pub from: String,
     /// Number of measurements.
     pub samples: u64,
-    /// Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0 for one measurement.
+    /// Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0
+    /// for one measurement.
     pub spread: f64,
     /// Mean absolute error of the calculator without this figure, weighted by time.
     pub error_before: f64,
     /// Mean absolute error of the calculator with this figure, in sample.
     pub error_after: f64,
-    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed.
+    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
+    /// computed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncertainty: f64,
 }
@@ -95,15 +101,17 @@ pub struct Rate {
     pub operators: Operators,
     /// Conditions of its measurements.
     pub regime: Regime,
-    /// Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the
-    /// measured time: linear in the logarithm of work between two points, constant beyond them.
+    /// Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is
+    /// the law's time over the measured time: linear in the logarithm of work between two points,
+    /// constant beyond them.
     pub points: Vec<(f64, f64)>,
     /// Evidence.
     pub evidence: Evidence,
 }
 
-/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law
-/// gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition.
+/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor
+/// of nccl-tests. A sustained law gives the time within the run after the last rank has arrived; the
+/// generation's constants are not applied in addition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -129,7 +137,8 @@ pub struct CollectiveLaw {
 }
 
 impl CollectiveLaw {
-    /// True if the figures are physically possible: two ranks or more, times from 0 s to 1 s, bandwidth above 0 and up to 100,000 GB/s.
+    /// True if the figures are physically possible: two ranks or more, times from 0 s to 1 s, bandwidth above
+    /// 0 and up to 100,000 GB/s.
     pub fn is_sound(&self) -> bool {
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
         self.ranks >= 2
@@ -191,21 +200,22 @@ pub struct HostCosts {
     pub evidence: Evidence,
 }
 
-/// Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation.
+/// Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the
+/// calibration's software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepTimes {
-    /// Factors on the predicted times of the parts, in the order of [`crate::software::Part::ALL`], for runs of models and formats without
-    /// measurements.
+    /// Factors on the predicted times of the parts, in the order of [`crate::software::Part::ALL`], for runs
+    /// of models and formats without measurements.
     pub factors: [f64; PARTS],
     /// Covariance of the logarithms of these factors.
     pub covariance: [[f64; PARTS]; PARTS],
     /// Standard deviation of the logarithm of a run's time that no part explains.
     pub residual: f64,
-    /// Ignored: degrees of freedom, from files of earlier versions. They do not affect intervals, because the covariance already contains
-    /// the spread of a stack's scale. Intervals with Student's t tails covered 94% after one run and 90% after three; without them, 92% and
-    /// 91%.
+    /// Ignored: degrees of freedom, from files of earlier versions. They do not affect intervals, because
+    /// the covariance already contains the spread of a stack's scale. Intervals with Student's t tails
+    /// covered 94% after one run and 90% after three; without them, 92% and 91%.
     #[serde(default, skip_serializing)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub freedom: IgnoredAny,
@@ -250,10 +260,12 @@ impl OwnRuns {
     }
 }
 
-/// True if a matrix is a covariance: finite numbers up to 10,000, symmetric, and no combination of parts with a negative variance.
+/// True if a matrix is a covariance: finite numbers up to 10,000, symmetric, and no combination of parts with
+/// a negative variance.
 ///
-/// A matrix is positive definite if and only if its factors `L D L^T` have positive `D`. Files hold rounded numbers, so a variance of zero
-/// may become slightly negative: a thousandth of the largest variance is added to each, and the halves may differ by as much.
+/// A matrix is positive definite if and only if its factors `L D L^T` have positive `D`. Files hold rounded
+/// numbers, so a variance of zero may become slightly negative: a thousandth of the largest variance is added
+/// to each, and the halves may differ by as much.
 fn is_covariance(matrix: &[[f64; PARTS]; PARTS]) -> bool {
     if !matrix.iter().flatten().all(|value| value.is_finite() && value.abs() <= 1e4) {
         return false;
@@ -280,13 +292,15 @@ fn is_covariance(matrix: &[[f64; PARTS]; PARTS]) -> bool {
 }
 
 impl StepTimes {
-    /// Factors and covariance for runs of a model in a format: its own if some were measured, else those for other runs.
+    /// Factors and covariance for runs of a model in a format: its own if some were measured, else those for
+    /// other runs.
     pub fn of(&self, model: &Model, format: DataType) -> (&[f64; PARTS], &[[f64; PARTS]; PARTS]) {
         let own = self.own.iter().find(|own| own.holds(model, format));
         own.map_or((&self.factors, &self.covariance), |own| (&own.factors, &own.covariance))
     }
 
-    /// True if the figures are physically possible: factors within a hundred, and matrices that are covariances.
+    /// True if the figures are physically possible: factors within a hundred, and matrices that are
+    /// covariances.
     pub fn is_sound(&self) -> bool {
         let is_variance = |value: f64| value.is_finite() && (0.0..=1e4).contains(&value);
         let sound = |factors: &[f64; PARTS], covariance: &[[f64; PARTS]; PARTS]| {
@@ -352,7 +366,8 @@ pub struct CollectiveRate {
 pub const FEW: u64 = 8;
 
 impl Rate {
-    /// The rate at some work: linear in the logarithm of work between points, constant beyond them; 1 without points.
+    /// The rate at some work: linear in the logarithm of work between points, constant beyond them; 1 without
+    /// points.
     pub fn at(&self, work: f64) -> f64 {
         rate_at(&self.points, work)
     }

@@ -1,7 +1,7 @@
 //! Clusters: accelerators, their scale-up domains, and the network between domains.
 //!
-//! Responsible for: hardware figures with their sources. Excludes efficiencies of kernels and collectives, which are measured and belong to
-//! the calculator. Bandwidths are decimal and one direction.
+//! Responsible for: hardware figures with their sources. Excludes efficiencies of kernels and collectives,
+//! which are measured and belong to the calculator. Bandwidths are decimal and one direction.
 
 mod accelerators;
 mod check;
@@ -39,7 +39,8 @@ pub struct Accelerator {
     pub year: u32,
     /// Number of multiprocessors, compute units or cores.
     pub compute_units: Option<u32>,
-    /// Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes.
+    /// Total device memory in bytes, as reported by the device; if that is unknown, the label of the data
+    /// sheet in decimal gigabytes.
     pub memory: Bytes,
     /// Memory bandwidth.
     pub memory_bandwidth: BytesPerSecond,
@@ -57,7 +58,8 @@ pub struct Accelerator {
     pub network_bandwidth: Option<BytesPerSecond>,
     /// Bandwidth to the host, one direction; `None` if unknown.
     pub host_bandwidth: Option<BytesPerSecond>,
-    /// Bandwidth of the device's own PCIe port, one direction, which a host may not use in full; `None` for other links to the host.
+    /// Bandwidth of the device's own PCIe port, one direction, which a host may not use in full; `None` for
+    /// other links to the host.
     #[serde(skip)]
     pub port_bandwidth: Option<BytesPerSecond>,
     /// Design power in watts; `None` if unknown.
@@ -143,8 +145,8 @@ pub struct Network {
     /// True if its switches reduce (InfiniBand SHARP).
     #[serde(skip_serializing_if = "is_not")]
     pub in_network_reduction: bool,
-    /// Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
-    /// network joins the rails.
+    /// Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose
+    /// forwarding is exposed; 1 if the network joins the rails.
     #[serde(skip_serializing_if = "is_one")]
     pub rail_forwarding: f64,
 }

@@ -1,7 +1,7 @@
 //! Numbers in readable form: durations, sizes, rates, counts, money.
 //!
-//! Responsible for: number formats of all tables, messages and the web UI. ASCII only, about three significant digits. Computes nothing;
-//! programs read the numbers from JSON instead.
+//! Responsible for: number formats of all tables, messages and the web UI. ASCII only, about three
+//! significant digits. Computes nothing; programs read the numbers from JSON instead.
 
 use crate::Portable as _;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
@@ -52,7 +52,8 @@ fn with_commas(text: &str) -> String {
     }
 }
 
-/// Number in the largest unit with a value of at least 1. Units are in ascending order; smaller numbers use the first.
+/// Number in the largest unit with a value of at least 1. Units are in ascending order; smaller numbers use
+/// the first.
 fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
     if !x.is_finite() {
         return not_a_number(x);
@@ -189,7 +190,8 @@ pub fn counts(list: &[u64]) -> String {
     parts.join(", ")
 }
 
-/// Escapes text for content and attributes of XML and HTML. Control characters become spaces, because XML 1.0 forbids nearly all of them.
+/// Escapes text for content and attributes of XML and HTML. Control characters become spaces, because XML 1.0
+/// forbids nearly all of them.
 pub fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -205,7 +207,8 @@ pub fn markup(text: &str) -> String {
     out
 }
 
-/// Sorted whole numbers with consecutive ones merged, as in `0-3, 7`. A long list is cut and ends in the number of omitted entries.
+/// Sorted whole numbers with consecutive ones merged, as in `0-3, 7`. A long list is cut and ends in the
+/// number of omitted entries.
 pub fn ranges<N: Copy + Into<u64>>(list: &[N]) -> String {
     const SHOWN: usize = 12;
     let mut runs: Vec<(u64, u64)> = Vec::new();

@@ -1,8 +1,10 @@
 //! Specifications of a run: [`model::Model`], [`cluster::Cluster`], [`plan::Plan`], and the catalogue.
 //!
-//! This crate is pure: it maps text to values, without access to files, clocks, threads or output. It builds for `wasm32-unknown-unknown`.
+//! This crate is pure: it maps text to values, without access to files, clocks, threads or output. It builds
+//! for `wasm32-unknown-unknown`.
 //!
-//! [`run::parse`] reads a run file. One function fills in all open settings for every command: [`plan::PlanSpec::resolve`].
+//! [`run::parse`] reads a run file. One function fills in all open settings for every command:
+//! [`plan::PlanSpec::resolve`].
 //!
 //! ```
 //! use railwright_spec::problem::Problem;

@@ -1,12 +1,13 @@
 //! Amounts of memory that a user sets as a limit: `8G`, `500MiB`.
 //!
-//! Responsible for: their units, which are binary where data sheets have none, and the least useful limit. Units of run files are in
-//! [`crate::run`].
+//! Responsible for: their units, which are binary where data sheets have none, and the least useful limit.
+//! Units of run files are in [`crate::run`].
 
 /// Least limit in bytes: less is no limit that any command stays within.
 pub const LEAST_MEMORY: f64 = 32.0 * 1024.0 * 1024.0;
 
-/// An amount of memory in bytes, in a user's spelling: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless they end in `B` alone.
+/// An amount of memory in bytes, in a user's spelling: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless
+/// they end in `B` alone.
 pub fn memory_amount(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

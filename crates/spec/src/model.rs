@@ -1,10 +1,11 @@
 //! Models: the exact list of weight matrices, layer by layer.
 //!
-//! Responsible for: the structure of a decoder or encoder stack; every parameter with its shape and its sharding by tensor and expert
-//! parallelism; the operations of each layer. Independent of hardware, precision and batch. Start reading at [`Model`], then [`Layer`] and
-//! [`Weight`].
+//! Responsible for: the structure of a decoder or encoder stack; every parameter with its shape and its
+//! sharding by tensor and expert parallelism; the operations of each layer. Independent of hardware,
+//! precision and batch. Start reading at [`Model`], then [`Layer`] and [`Weight`].
 //!
-//! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they cannot disagree.
+//! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they cannot
+//! disagree.
 
 mod bounds;
 mod build;
@@ -30,7 +31,8 @@ use serde::{Deserialize, Serialize};
 pub struct Model {
     /// Name in the catalogue, or label set by the user.
     pub name: String,
-    /// Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without a file.
+    /// Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without
+    /// a file.
     pub family: String,
     /// Width of the residual stream.
     pub hidden_size: u64,
@@ -70,9 +72,11 @@ pub struct Model {
 pub struct Tower {
     /// Kind of tower: `vision`, `audio`, `encoder`.
     pub name: String,
-    /// Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder).
+    /// Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text
+    /// encoder).
     pub tokens: Option<u64>,
-    /// Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data.
+    /// Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on
+    /// the data.
     pub handed_on: Option<u64>,
     /// Layers of the tower. The head of this stack is the connection to the main one.
     pub stack: Model,
@@ -93,7 +97,8 @@ pub enum Position {
     None,
 }
 
-/// Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h.
+/// Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection
+/// of 2h to h.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiTokenPrediction {
@@ -101,7 +106,8 @@ pub struct MultiTokenPrediction {
     pub depth: u64,
     /// Layer of each module, an index into [`Model::layer_kinds`].
     pub layer_kind: usize,
-    /// Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model.
+    /// Weights of one module in addition to its layer (norms, projection). Embedding and head are shared
+    /// with the model.
     pub weights: Vec<Weight>,
 }
 
@@ -119,7 +125,8 @@ pub struct Layer {
     pub norms: u64,
     /// Kind of norm.
     pub norm: Norm,
-    /// True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
+    /// True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX,
+    /// Falcon, Phi).
     pub parallel_residual: bool,
     /// All trainable tensors.
     pub weights: Vec<Weight>,
@@ -153,8 +160,8 @@ impl Norm {
 pub enum Mixer {
     /// Multi-head, grouped-query or multi-query attention.
     Attention(Attention),
-    /// Multi-head latent attention (DeepSeek-V2): keys and values from a low-rank latent. In training it runs as attention with `heads`
-    /// key-value heads.
+    /// Multi-head latent attention (DeepSeek-V2): keys and values from a low-rank latent. In training it runs
+    /// as attention with `heads` key-value heads.
     Latent(LatentAttention),
     /// Linear attention with a recurrent state (gated delta net, KDA).
     Linear(LinearAttention),
@@ -329,7 +336,8 @@ pub enum Activation {
     Relu,
     /// max(0, x) squared.
     SquaredRelu,
-    /// x times sigmoid of 1.702 x, with x and the up projection clamped to a limit and 1 added to the up projection (gpt-oss).
+    /// x times sigmoid of 1.702 x, with x and the up projection clamped to a limit and 1 added to the up
+    /// projection (gpt-oss).
     ClampedQuickGelu,
 }
 
@@ -376,7 +384,8 @@ pub struct Weight {
     pub rows: u64,
     /// Columns: the input width of a matrix, 1 for a vector.
     pub columns: u64,
-    /// Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight and this one executes it again.
+    /// Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight
+    /// and this one executes it again.
     pub copies: u64,
     /// Sharding by tensor parallelism.
     pub cut: Cut,
@@ -424,7 +433,8 @@ pub enum Cut {
     Column,
     /// Columns (the input) are sharded, and the results are summed.
     Row,
-    /// Rows are sharded by heads into at most this many parts; further ranks share a part (multi-query keys and values).
+    /// Rows are sharded by heads into at most this many parts; further ranks share a part (multi-query keys
+    /// and values).
     Heads(u64),
     /// Rows are sharded after padding (word embedding, head).
     Vocabulary,
@@ -435,12 +445,14 @@ pub enum Cut {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Usage {
-    /// A GEMM with the activations. Weights of one layer with the same label run as one GEMM (`qkv`, `gate_up`).
+    /// A GEMM with the activations. Weights of one layer with the same label run as one GEMM (`qkv`,
+    /// `gate_up`).
     Matmul {
         /// Label of the fused GEMM.
         fused: String,
-        /// Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens of another stack
-        /// (keys and values of cross-attention), or 1 for a vector per sample (modulation by time step or class).
+        /// Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens
+        /// of another stack (keys and values of cross-attention), or 1 for a vector per sample
+        /// (modulation by time step or class).
         #[serde(skip_serializing_if = "Option::is_none")]
         positions: Option<u64>,
     },

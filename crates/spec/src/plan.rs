@@ -58,7 +58,8 @@ use std::collections::BTreeSet;
 pub struct Plan {
     /// Tensor-parallel size: ranks that shard each weight matrix.
     pub tensor_parallel: u64,
-    /// True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
+    /// True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
+    /// 2022).
     pub sequence_parallel: bool,
     /// Pipeline-parallel size: number of stages.
     pub pipeline_parallel: u64,
@@ -91,7 +92,8 @@ pub struct Plan {
     pub precision: Precision,
     /// Optimizer.
     pub optimizer: Optimizer,
-    /// Rank and targets of LoRA adapters; `None` if all weights are trained. Read through [`Plan::adapters`].
+    /// Rank and targets of LoRA adapters; `None` if all weights are trained. Read through
+    /// [`Plan::adapters`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lora: Option<Lora>,
     /// Number format of the frozen weights under adapters.
@@ -99,8 +101,8 @@ pub struct Plan {
     pub frozen_weights: FrozenWeights,
     /// Activation checkpointing policy.
     pub recompute: Recompute,
-    /// Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: [`Plan::recompute`] on all
-    /// stages.
+    /// Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`:
+    /// [`Plan::recompute`] on all stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_recompute: Option<Vec<StageRecompute>>,
     /// Tensors in host memory.
@@ -121,12 +123,14 @@ pub struct Plan {
     pub expert_imbalance: f64,
     /// Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
     pub expert_capacity: Option<f64>,
-    /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
-    /// sequence.
+    /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
+    /// `None`: one document per sequence.
     pub document_length: Option<u64>,
-    /// Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+    /// Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
+    /// lengths.
     pub document_length_cv: f64,
-    /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
+    /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
+    /// padding.
     pub vocabulary_multiple: u64,
 }
 
@@ -135,7 +139,8 @@ pub struct Plan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
-    /// Keys and values are sent around a ring, overlapped with attention. Causal load is balanced by pairing both ends of the sequence.
+    /// Keys and values are sent around a ring, overlapped with attention. Causal load is balanced by pairing
+    /// both ends of the sequence.
     Ring,
     /// Keys and values are gathered before attention.
     AllGather,
@@ -149,14 +154,16 @@ pub enum ContextKind {
 pub struct Sharding {
     /// ZeRO stage. 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters (FSDP full shard).
     pub zero_stage: u8,
-    /// Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+    /// Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with
+    /// a replica per group.
     pub group: Option<u64>,
     /// With stage 3: true if parameters are freed after the forward pass and gathered again.
     pub reshard_after_forward: bool,
 }
 
 impl Sharding {
-    /// DeepSpeed's ZeRO of a stage over all data-parallel ranks. Stage 3 gathers parameters again in the backward pass.
+    /// DeepSpeed's ZeRO of a stage over all data-parallel ranks. Stage 3 gathers parameters again in the
+    /// backward pass.
     pub const fn zero(zero_stage: u8) -> Self {
         Self { zero_stage, group: None, reshard_after_forward: zero_stage == 3 }
     }
@@ -197,8 +204,8 @@ pub struct Precision {
 }
 
 impl Precision {
-    /// Format of GEMMs that do not use the weights' narrow format: head, router and attention. Matrix units read 32-bit activations in the
-    /// 32-bit format of the other GEMMs, such as TF32.
+    /// Format of GEMMs that do not use the weights' narrow format: head, router and attention. Matrix units
+    /// read 32-bit activations in the 32-bit format of the other GEMMs, such as TF32.
     pub fn wide_products(&self) -> DataType {
         let is_single = |format: DataType| format.bytes() > 2.0;
         if is_single(self.activations) && is_single(self.compute) { self.compute } else { self.activations }
@@ -250,7 +257,8 @@ pub enum Recompute {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecomputeModule {
-    /// Core attention: scores, softmax, dropout, and the product with values (Korthikanti's selective recompute).
+    /// Core attention: scores, softmax, dropout, and the product with values (Korthikanti's selective
+    /// recompute).
     CoreAttention,
     /// Norms.
     Norm,
@@ -323,8 +331,9 @@ impl AttentionKernel {
         }
     }
 
-    /// Tests whether the kernel runs on an architecture. FlashAttention 2 requires Ampere or newer and FlashAttention 3 Hopper or newer
-    /// (requirements in the README of the `flash-attn` package). Architectures of other vendors have kernels of their own.
+    /// Tests whether the kernel runs on an architecture. FlashAttention 2 requires Ampere or newer and
+    /// FlashAttention 3 Hopper or newer (requirements in the README of the `flash-attn` package).
+    /// Architectures of other vendors have kernels of their own.
     pub fn runs_on(self, architecture: &str) -> bool {
         let is_any = |names: &[&str]| names.contains(&architecture);
         match self {
@@ -336,14 +345,15 @@ impl AttentionKernel {
 }
 
 impl Plan {
-    /// Tests whether recompute by operators repeats every product. PyTorch's list of operators that it keeps (`compute_intensive_ops`) has
-    /// products in 16 and 8 bits, but not `torch.nn.functional.scaled_mm`, which torchao's NVFP4 layers call (`nvfp4_linear.py`).
+    /// Tests whether recompute by operators repeats every product. PyTorch's list of operators that it keeps
+    /// (`compute_intensive_ops`) has products in 16 and 8 bits, but not `torch.nn.functional.scaled_mm`,
+    /// which torchao's NVFP4 layers call (`nvfp4_linear.py`).
     pub fn recomputes_products(&self) -> bool {
         self.precision.compute == DataType::Nvfp4
     }
 
-    /// Load of the busiest rank of experts relative to the mean. Without expert parallelism each rank has all experts, so their imbalance
-    /// makes no rank wait. A capacity drops what exceeds it.
+    /// Load of the busiest rank of experts relative to the mean. Without expert parallelism each rank has all
+    /// experts, so their imbalance makes no rank wait. A capacity drops what exceeds it.
     pub fn expert_load(&self) -> f64 {
         let imbalance = if self.expert_parallel > 1 { self.expert_imbalance } else { 1.0 };
         self.expert_capacity.map_or(imbalance, |capacity| imbalance.min(capacity))
@@ -351,10 +361,12 @@ impl Plan {
 
     /// Gradient reductions of each parameter per step, as set by sharding.
     ///
-    /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its own. With interleaved stages,
-    /// a chunk runs the backward passes of as many consecutive micro-batches as there are stages. One whole copy of a chunk is then enough,
-    /// and each such round is reduced once. Stages of one chunk alternate between micro-batches. Frameworks then keep whole gradients and
-    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronization until the last micro-batch).
+    /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its
+    /// own. With interleaved stages, a chunk runs the backward passes of as many consecutive
+    /// micro-batches as there are stages. One whole copy of a chunk is then enough, and each such round
+    /// is reduced once. Stages of one chunk alternate between micro-batches. Frameworks then keep whole
+    /// gradients and reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronization
+    /// until the last micro-batch).
     pub fn gradient_reductions(&self, micro_batches: u64) -> u64 {
         match (self.sharding.zero_stage, self.pipeline_parallel, self.virtual_stages) {
             (2, 0 | 1, _) => micro_batches,
@@ -369,8 +381,8 @@ impl Plan {
         self.sharding.zero_stage >= 3 || (self.sharding.zero_stage == 2 && !is_one_chunk)
     }
 
-    /// Canonical form among plans with equal placement: the first context-parallel algorithm on one context rank, and the first rank order
-    /// without pipeline stages or without replicas.
+    /// Canonical form among plans with equal placement: the first context-parallel algorithm on one context
+    /// rank, and the first rank order without pipeline stages or without replicas.
     #[must_use]
     pub fn placed_alike(mut self) -> Self {
         if self.context_parallel == 1 {

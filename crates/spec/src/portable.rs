@@ -1,7 +1,8 @@
 //! Elementary functions with the same bits on every platform.
 //!
-//! Responsible for: [`Portable`], which every crate uses in place of the methods of `f64`. Those call the C library, and the last digit of a
-//! logarithm differs between glibc, musl and WebAssembly, and between processors with and without fused multiplication.
+//! Responsible for: [`Portable`], which every crate uses in place of the methods of `f64`. Those call the C
+//! library, and the last digit of a logarithm differs between glibc, musl and WebAssembly, and between
+//! processors with and without fused multiplication.
 
 /// Elementary functions of the crate `libm`, computed without the C library.
 pub trait Portable {

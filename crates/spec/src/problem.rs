@@ -1,7 +1,7 @@
 //! Problems of inputs: message, place, hint and remedies.
 //!
-//! Responsible for: one error type for all outside input. Messages are lowercase fragments without a full stop. Excludes output: the
-//! printer adds `error:`, `hint:` and colour.
+//! Responsible for: one error type for all outside input. Messages are lowercase fragments without a full
+//! stop. Excludes output: the printer adds `error:`, `hint:` and colour.
 
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -166,7 +166,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// Hint with the nearest valid names, with all names if they are few, or with `otherwise`, the command that lists them.
+/// Hint with the nearest valid names, with all names if they are few, or with `otherwise`, the command that
+/// lists them.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     let near = nearest(name, known);
     if near.is_empty() {

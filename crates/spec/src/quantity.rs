@@ -1,6 +1,7 @@
 //! Physical quantities and identifiers as types, so that units are never mixed.
 //!
-//! Responsible for: arithmetic with correct units. Excludes formatting (see [`crate::human`]) and parsing (see the readers).
+//! Responsible for: arithmetic with correct units. Excludes formatting (see [`crate::human`]) and parsing
+//! (see the readers).
 //!
 //! Bandwidths are decimal (1 GB/s = 1e9 B/s) and in one direction. Memory is counted in bytes; a GiB is
 //! 2^30 bytes and is written as GiB.

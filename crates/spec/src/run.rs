@@ -1,7 +1,7 @@
 //! The run file: one TOML text with model, cluster, plan, duration and prices.
 //!
-//! Responsible for: the table of keys, strict reading with the place of every problem, settings from the command line, and the resolved
-//! [`Run`]. The caller reads files and passes their texts.
+//! Responsible for: the table of keys, strict reading with the place of every problem, settings from the
+//! command line, and the resolved [`Run`]. The caller reads files and passes their texts.
 
 pub(crate) mod field;
 mod replaced;

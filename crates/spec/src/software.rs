@@ -1,8 +1,9 @@
 //! Software generations: the behaviour of a framework version that a plan does not specify.
 //!
-//! Responsible for: the few calibrated constants of each generation, documented with their origin in `catalog/software.toml`. They are
-//! fused kernels, host cost of a launch, exposed share of communication, and sustained over burst rate of GEMMs. Constants depend on
-//! generation, accelerator architecture and operator, never on a run.
+//! Responsible for: the few calibrated constants of each generation, documented with their origin in
+//! `catalog/software.toml`. They are fused kernels, host cost of a launch, exposed share of communication,
+//! and sustained over burst rate of GEMMs. Constants depend on generation, accelerator architecture and
+//! operator, never on a run.
 
 mod dated;
 mod features;
@@ -47,7 +48,8 @@ pub enum Execution {
 pub struct Software {
     /// Identifier as in `plan.software`, with its features: `megatron-core-2025+cuda-graphs`.
     pub id: String,
-    /// Framework by its name in `catalog/intervals.toml`. Generations of a different kind have a framework of their own.
+    /// Framework by its name in `catalog/intervals.toml`. Generations of a different kind have a framework
+    /// of their own.
     pub framework: String,
     /// Title for reports.
     pub name: String,
@@ -56,7 +58,8 @@ pub struct Software {
     /// Lowercase fragments of framework names that identify this generation in logs and tables.
     #[serde(default)]
     pub matches: Vec<String>,
-    /// Fragments of a description's parts, such as a way to shard or a kernel. They identify the generation only if no framework is named.
+    /// Fragments of a description's parts, such as a way to shard or a kernel. They identify the generation
+    /// only if no framework is named.
     #[serde(default)]
     pub parts: Vec<String>,
     /// Plans and accelerators with this generation as default.
@@ -64,89 +67,104 @@ pub struct Software {
     pub usual: Vec<Usual>,
     /// Attention kernel by architecture; `default` for others.
     pub attention: BTreeMap<String, AttentionKernel>,
-    /// Sustained over burst rate of GEMMs by architecture and width (`Hopper`, `Hopper.fp8`); `default` for others.
+    /// Sustained over burst rate of GEMMs by architecture and width (`Hopper`, `Hopper.fp8`); `default` for
+    /// others.
     pub matmul: BTreeMap<String, f64>,
-    /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for others. A kernel with higher
-    /// utilization of the matrix units is limited more by power, so the rate depends on the kernel too.
+    /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for
+    /// others. A kernel with higher utilization of the matrix units is limited more by power, so the
+    /// rate depends on the kernel too.
     pub attention_rate: BTreeMap<String, f64>,
     /// True if one kernel scales, masks and normalizes scores of unfused attention.
     pub fused_softmax: bool,
-    /// Maximum number of keys of that kernel; longer sequences have the framework's operators. Absent: no maximum.
+    /// Maximum number of keys of that kernel; longer sequences have the framework's operators. Absent: no
+    /// maximum.
     #[serde(default)]
     pub fused_softmax_keys: Option<u64>,
     /// Bytes moved by element-wise kernels, relative to the minimum of full fusion.
     pub elementwise_passes: f64,
-    /// Bytes per input element moved by an RMSNorm composed of the framework's operators, forward and backward. Absent if one kernel does
-    /// it, which moves the minimum times `elementwise_passes`.
+    /// Bytes per input element moved by an RMSNorm composed of the framework's operators, forward and
+    /// backward. Absent if one kernel does it, which moves the minimum times `elementwise_passes`.
     #[serde(default)]
     pub norm_bytes: Option<[f64; 2]>,
-    /// As `norm_bytes`, where weights are held in the format of activations, so that the residual stream has it too. FSDP and ZeRO cast
-    /// their shards, and frozen weights are loaded so. Absent: as `norm_bytes`.
+    /// As `norm_bytes`, where weights are held in the format of activations, so that the residual stream has
+    /// it too. FSDP and ZeRO cast their shards, and frozen weights are loaded so. Absent: as
+    /// `norm_bytes`.
     #[serde(default)]
     pub uncast_norm_bytes: Option<[f64; 2]>,
-    /// Bytes moved by rotary embedding composed of the framework's operators, per rotated element of queries and keys, forward and
-    /// backward.
+    /// Bytes moved by rotary embedding composed of the framework's operators, per rotated element of queries
+    /// and keys, forward and backward.
     #[serde(default)]
     pub rotary_bytes: Option<[f64; 2]>,
-    /// Bytes per element moved by GELU composed of the framework's operators, forward and backward. Absent if one kernel does it.
+    /// Bytes per element moved by GELU composed of the framework's operators, forward and backward. Absent
+    /// if one kernel does it.
     #[serde(default)]
     pub composed_gelu_bytes: Option<[f64; 2]>,
-    /// True if full sharding copies gathered parameters out of the collective's buffer, and gradients into it: FSDP of one tensor each,
-    /// ZeRO-3. False for flat parameters and compilers that plan the buffers.
+    /// True if full sharding copies gathered parameters out of the collective's buffer, and gradients into
+    /// it: FSDP of one tensor each, ZeRO-3. False for flat parameters and compilers that plan the
+    /// buffers.
     #[serde(default)]
     pub copies_shards: bool,
-    /// True if full recompute of a layer leaves out its last GEMM, whose output the backward pass does not need: a compiler removes it as
-    /// dead code.
+    /// True if full recompute of a layer leaves out its last GEMM, whose output the backward pass does not
+    /// need: a compiler removes it as dead code.
     #[serde(default)]
     pub skips_last_gemm: bool,
-    /// Bytes per element moved by the clamps before a gated activation, forward and backward, if they are operators of their own. Absent
-    /// if the kernel of the activation clamps.
+    /// Bytes per element moved by the clamps before a gated activation, forward and backward, if they are
+    /// operators of their own. Absent if the kernel of the activation clamps.
     #[serde(default)]
     pub clamp_bytes: Option<[f64; 2]>,
-    /// Bytes per element of the experts' outputs moved by their biases, forward and backward, if each is added expert by expert. Absent
-    /// if one operator adds them.
+    /// Bytes per element of the experts' outputs moved by their biases, forward and backward, if each is
+    /// added expert by expert. Absent if one operator adds them.
     #[serde(default)]
     pub expert_bias_bytes: Option<[f64; 2]>,
-    /// Bytes per trained parameter and pass moved by a cast of fp32 weights to the compute format, if it runs in every micro-batch
-    /// (autocast). There is one pass forward, one for the gradient, and one more if the forward pass is recomputed.
+    /// Bytes per trained parameter and pass moved by a cast of fp32 weights to the compute format, if it
+    /// runs in every micro-batch (autocast). There is one pass forward, one for the gradient, and one
+    /// more if the forward pass is recomputed.
     #[serde(default)]
     pub weight_cast_bytes: f64,
-    /// Bytes per input element of an adapter and pass moved by casts between the activations and the fp32 of the adapter's weights.
+    /// Bytes per input element of an adapter and pass moved by casts between the activations and the fp32 of
+    /// the adapter's weights.
     #[serde(default)]
     pub adapter_cast_bytes: f64,
-    /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do not apply to them.
+    /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do
+    /// not apply to them.
     #[serde(default)]
     pub experts_in_master_format: bool,
-    /// True if attention receives a mask of all pairs of positions. PyTorch's fused kernels for causal attention do not accept one, so its
-    /// memory-efficient kernel runs, over the whole square (`sdp_utils.cpp`, `check_for_attn_mask`).
+    /// True if attention receives a mask of all pairs of positions. PyTorch's fused kernels for causal
+    /// attention do not accept one, so its memory-efficient kernel runs, over the whole square
+    /// (`sdp_utils.cpp`, `check_for_attn_mask`).
     #[serde(default)]
     pub masks_attention: bool,
-    /// Bytes moved by casts to narrow formats, relative to the minimum of full fusion: scales, casts and transposes, separate or fused.
+    /// Bytes moved by casts to narrow formats, relative to the minimum of full fusion: scales, casts and
+    /// transposes, separate or fused.
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
-    /// True if each tensor-parallel rank gathers the logits of the whole vocabulary and computes the loss on them.
+    /// True if each tensor-parallel rank gathers the logits of the whole vocabulary and computes the loss on
+    /// them.
     #[serde(default)]
     pub gathers_logits: bool,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
-    /// Host microseconds per layer and direction beyond launches: modules, their context managers, hooks and nodes of autograd. Kernels of one
-    /// module share it, so a layer of few large kernels has it as well. Zero in compiled layers and in CUDA graphs.
+    /// Host microseconds per layer and direction beyond launches: modules, their context managers, hooks and
+    /// nodes of autograd. Kernels of one module share it, so a layer of few large kernels has it as
+    /// well. Zero in compiled layers and in CUDA graphs.
     #[serde(default)]
     pub host_us_per_layer: f64,
-    /// Additional host microseconds per kernel of a plan with tensor parallelism: dispatch of tensors that carry their placement (DTensor).
-    /// Zero for frameworks whose operators act on local tensors, and for compiled layers, which are traced once.
+    /// Additional host microseconds per kernel of a plan with tensor parallelism: dispatch of tensors that
+    /// carry their placement (DTensor). Zero for frameworks whose operators act on local tensors, and
+    /// for compiled layers, which are traced once.
     #[serde(default)]
     pub placement_us_per_kernel: f64,
-    /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while receives from a pipeline stage on
-    /// another node are pending. With one hardware queue, the collective is launched behind them. Zero if receives have a queue of their
-    /// own.
+    /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while
+    /// receives from a pipeline stage on another node are pending. With one hardware queue, the
+    /// collective is launched behind them. Zero if receives have a queue of their own.
     pub pipelined_collective_stall_us: f64,
-    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up domains. Ring steps are
-    /// sequential, and each waits for a host proxy thread. Part of the collective, at the rate of collectives.
+    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up
+    /// domains. Ring steps are sequential, and each waits for a host proxy thread. Part of the
+    /// collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
-    /// Host microseconds per transfer between stages while both ends wait: shapes and types are sent as separate messages. Zero if shapes
-    /// are agreed once.
+    /// Host microseconds per transfer between stages while both ends wait: shapes and types are sent as
+    /// separate messages. Zero if shapes are agreed once.
     pub host_us_per_transfer: f64,
     /// Host microseconds per micro-batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
@@ -160,19 +178,23 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// True if dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
-    /// True if each rank gathers the tokens of all ranks of its expert group instead of receiving those of its experts.
+    /// True if each rank gathers the tokens of all ranks of its expert group instead of receiving those of
+    /// its experts.
     #[serde(default)]
     pub gathers_tokens: bool,
-    /// Rate of grouped expert GEMMs relative to dense ones, in addition to their tables (uneven groups, separate launches), by architecture
-    /// and format as in `matmul`.
+    /// Rate of grouped expert GEMMs relative to dense ones, in addition to their tables (uneven groups,
+    /// separate launches), by architecture and format as in `matmul`.
     pub expert_rate: BTreeMap<String, f64>,
-    /// True if expert communication that spans scale-up domains is overlapped even if the plan does not set it.
+    /// True if expert communication that spans scale-up domains is overlapped even if the plan does not set
+    /// it.
     pub overlap_spanning_experts: bool,
-    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if shapes stay on the device.
+    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if
+    /// shapes stay on the device.
     pub host_us_per_expert_layer: f64,
-    /// Host microseconds per local expert and GEMM where grouped GEMMs are loops over experts: each has its launch, its slices and the hooks
-    /// of its weight. Transformer Engine calls cuBLASLt once per expert (`cublaslt_gemm.cu`, `multi_stream_cublas_gemm`, commit d0067d0).
-    /// Zero where one kernel runs all groups, and in CUDA graphs.
+    /// Host microseconds per local expert and GEMM where grouped GEMMs are loops over experts: each has its
+    /// launch, its slices and the hooks of its weight. Transformer Engine calls cuBLASLt once per expert
+    /// (`cublaslt_gemm.cu`, `multi_stream_cublas_gemm`, commit d0067d0). Zero where one kernel runs all
+    /// groups, and in CUDA graphs.
     #[serde(default)]
     pub host_us_per_expert_product: f64,
     /// Kernels of routing and permutation per layer and direction.
@@ -181,38 +203,43 @@ pub struct Software {
     pub collective_rate: f64,
     /// Slowdown of compute, as a share of the overlapped data-parallel communication time.
     pub overlap_slowdown: f64,
-    /// Growth of step time per doubling of devices beyond one domain, from unequal devices and network noise.
+    /// Growth of step time per doubling of devices beyond one domain, from unequal devices and network
+    /// noise.
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step, over all passes (Adam, fp32 states).
     pub optimizer_bytes_per_parameter: f64,
-    /// Share of a rank's part of the host's memory bandwidth that an optimizer offloaded to the host reaches.
+    /// Share of a rank's part of the host's memory bandwidth that an optimizer offloaded to the host
+    /// reaches.
     pub host_update_rate: f64,
     /// Elements per gradient bucket; each bucket is reduced separately.
     pub gradient_bucket_elements: f64,
     /// Minimum elements per gradient bucket and data-parallel rank: the bucket grows to this size.
     pub gradient_bucket_elements_per_rank: f64,
-    /// True if each rank of a ZeRO-1 or ZeRO-2 group broadcasts its updated tensors, one rank after another; false if all shards are
-    /// gathered at once.
+    /// True if each rank of a ZeRO-1 or ZeRO-2 group broadcasts its updated tensors, one rank after another;
+    /// false if all shards are gathered at once.
     pub broadcasts_parameters: bool,
-    /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is available for inference.
+    /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is
+    /// available for inference.
     #[serde(default)]
     pub parks_moments: bool,
-    /// True if tensor parallelism always shards the residual stream (XLA's sharding rules, torchtitan's plans), as sequence parallelism does
-    /// elsewhere if it is set.
+    /// True if tensor parallelism always shards the residual stream (XLA's sharding rules, torchtitan's
+    /// plans), as sequence parallelism does elsewhere if it is set.
     #[serde(default)]
     pub shards_residual: bool,
     /// Execution mode.
     pub execution: Execution,
-    /// True if replicas without sharding (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), independently of sharded
-    /// gradients: in the last micro-batch, or in every micro-batch if passes of pipeline stages interleave.
+    /// True if replicas without sharding (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
+    /// DDP), independently of sharded gradients: in the last micro-batch, or in every micro-batch if
+    /// passes of pipeline stages interleave.
     pub replicas_reduce_in_hooks: bool,
     /// Communication overlapped by default.
     pub overlap: Overlap,
-    /// Communication overlapped by the framework's arguments where they are not set. Absent if the same as `overlap`, which then does not
-    /// depend on recipes.
+    /// Communication overlapped by the framework's arguments where they are not set. Absent if the same as
+    /// `overlap`, which then does not depend on recipes.
     #[serde(default)]
     pub overlap_of_arguments: Option<Overlap>,
-    /// Distributions whose recipes set `overlap`, in lower case, as in the name of a measured run's framework.
+    /// Distributions whose recipes set `overlap`, in lower case, as in the name of a measured run's
+    /// framework.
     #[serde(default)]
     pub recipes: Vec<String>,
     /// Default ZeRO stage.
@@ -220,7 +247,8 @@ pub struct Software {
     /// Number format of accumulated gradients; absent: fp32. `bf16` represents the 16-bit format of the run.
     #[serde(default)]
     pub gradients: Option<DataType>,
-    /// Number format of gradients during reduction; absent: fp32. `bf16` represents the 16-bit format of the run.
+    /// Number format of gradients during reduction; absent: fp32. `bf16` represents the 16-bit format of the
+    /// run.
     #[serde(default)]
     pub gradient_reduce: Option<DataType>,
     /// Features that the generation has without their names in a stack.
@@ -238,8 +266,8 @@ pub struct Software {
     pub offers: Offers,
 }
 
-/// Constants measured by a calibration, with the factors of step times for some runs; `None` if there are neither. Bytes of element-wise
-/// kernels are scaled by their rates, so that their time is the measured one.
+/// Constants measured by a calibration, with the factors of step times for some runs; `None` if there are
+/// neither. Bytes of element-wise kernels are scaled by their rates, so that their time is the measured one.
 pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> Option<Software> {
     let sustained =
         |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
@@ -300,7 +328,8 @@ struct Catalogue {
 static CATALOGUE: LazyLock<Result<Catalogue, String>> =
     LazyLock::new(|| Catalogue::parse(railwright_catalog::SOFTWARE));
 
-/// Reads a catalogue of generations. Each `[[generation]]` overrides the one in its `based_on`, or `[defaults]`.
+/// Reads a catalogue of generations. Each `[[generation]]` overrides the one in its `based_on`, or
+/// `[defaults]`.
 pub fn parse(text: &str) -> Result<Vec<Software>, String> {
     Catalogue::parse(text).map(|catalogue| catalogue.generations)
 }
@@ -425,8 +454,9 @@ impl Software {
         Self::rate(&self.attention_rate, architecture, kernel.name())
     }
 
-    /// Default attention kernel on an architecture. Where the generation's kernel does not run, PyTorch's attention uses its memory-efficient
-    /// kernel, which keeps no scores and is priced as FlashAttention 1.
+    /// Default attention kernel on an architecture. Where the generation's kernel does not run, PyTorch's
+    /// attention uses its memory-efficient kernel, which keeps no scores and is priced as FlashAttention
+    /// 1.
     pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
         let usual = self
             .attention
@@ -477,8 +507,8 @@ mod tests {
         assert_eq!(Software::rate(&table, "Volta", "fp16"), 0.7);
     }
 
-    /// FlashAttention 3 was released for Hopper in 2024. A generation with a specified kernel does not inherit another one for that
-    /// architecture.
+    /// FlashAttention 3 was released for Hopper in 2024. A generation with a specified kernel does not
+    /// inherit another one for that architecture.
     #[test]
     fn a_named_attention_kernel_holds_on_hopper() {
         let file: toml::Table = toml::from_str(railwright_catalog::SOFTWARE).expect("reads");

@@ -1,6 +1,7 @@
 //! Order statistics.
 //!
-//! Responsible for: median and quantile in all reports, by one convention. Excludes weighted values and confidence intervals.
+//! Responsible for: median and quantile in all reports, by one convention. Excludes weighted values and
+//! confidence intervals.
 
 /// Median: the mean of the two middle values if their number is even, 0 without values. Reorders the values.
 ///
@@ -18,7 +19,8 @@ pub fn median(values: &mut [f64]) -> f64 {
     if even { f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper) } else { upper }
 }
 
-/// Lower median: the lower of the two middle values, so that it is one of the values; 0 without values. Reorders the values.
+/// Lower median: the lower of the two middle values, so that it is one of the values; 0 without values.
+/// Reorders the values.
 pub fn lower_median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -26,15 +28,17 @@ pub fn lower_median(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by((values.len() - 1) / 2, f64::total_cmp).1
 }
 
-/// Quantile of a share between 0 and 1, linear between neighbours as in NumPy; `None` without values. Reorders the values.
+/// Quantile of a share between 0 and 1, linear between neighbours as in NumPy; `None` without values.
+/// Reorders the values.
 pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     quantiles(values, [share]).map(|[found]| found)
 }
 
-/// Quantiles of shares between 0 and 1, linear between neighbours as in NumPy; `None` without values. Reorders the values.
+/// Quantiles of shares between 0 and 1, linear between neighbours as in NumPy; `None` without values.
+/// Reorders the values.
 ///
-/// For `n` ascending values and the position `h = share * (n - 1)`, it is `x[floor(h)] + (h - floor(h)) * (x[ceil(h)] - x[floor(h)])`
-/// (Hyndman and Fan 1996, definition 7).
+/// For `n` ascending values and the position `h = share * (n - 1)`, it is `x[floor(h)] + (h - floor(h)) *
+/// (x[ceil(h)] - x[floor(h)])` (Hyndman and Fan 1996, definition 7).
 pub fn quantiles<const N: usize>(values: &mut [f64], shares: [f64; N]) -> Option<[f64; N]> {
     let last = values.len().checked_sub(1)?;
     values.sort_unstable_by(f64::total_cmp);

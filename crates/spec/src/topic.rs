@@ -1,7 +1,8 @@
-//! Topics: the meaning of identifiers, in files with headings and paragraphs for `railwright explain` and the web UI.
+//! Topics: the meaning of identifiers, in files with headings and paragraphs for `railwright explain` and the
+//! web UI.
 //!
-//! Responsible for: the format of such a file: groups after `# `, topics after `## id: title`, then paragraphs. Each topic is in the crate
-//! that defines its identifier.
+//! Responsible for: the format of such a file: groups after `# `, topics after `## id: title`, then
+//! paragraphs. Each topic is in the crate that defines its identifier.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The catalogue against exact parameter counts, row by row. Their source is in `data/models.csv`: instantiated configurations, not this
-//! program.
+//! The catalogue against exact parameter counts, row by row. Their source is in `data/models.csv`:
+//! instantiated configurations, not this program.
 
 use railwright_spec::model::{Model, by_name};
 

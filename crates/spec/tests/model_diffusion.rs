@@ -36,7 +36,8 @@ fn every_class_to_the_digit() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// "12 billion parameters" (the card of FLUX.1 dev) and 14B and 1.3B (the names of Wan 2.1), by the same readers.
+/// "12 billion parameters" (the card of FLUX.1 dev) and 14B and 1.3B (the names of Wan 2.1), by the same
+/// readers.
 #[test]
 fn published_sizes() {
     let total = |class: &str| model(class).parameters().total as f64;
@@ -44,8 +45,8 @@ fn published_sizes() {
     assert!((total("WanTransformer3DModel") / 14e9 - 1.0).abs() < 0.03);
 }
 
-/// A position runs one of the two sets of weights of a double block, and modulation runs once per sample: the arithmetic per position is
-/// that of plain blocks (`12 h^2` multiply-adds), not of all weights (`36 h^2`).
+/// A position runs one of the two sets of weights of a double block, and modulation runs once per sample: the
+/// arithmetic per position is that of plain blocks (`12 h^2` multiply-adds), not of all weights (`36 h^2`).
 #[test]
 fn arithmetic_is_that_of_one_set_of_weights() {
     let flux = model("FluxTransformer2DModel");

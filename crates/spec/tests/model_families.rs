@@ -1,7 +1,9 @@
-//! Default configuration of every model type of transformers against its exact parameter count on the meta device.
+//! Default configuration of every model type of transformers against its exact parameter count on the meta
+//! device.
 //!
-//! `data/families.jsonl` is the output of `data/families.py`, independent of this program. Types without an exact match are in
-//! `data/families_open.csv` with the reason. A type with a match must be removed from that list, so it can only get shorter.
+//! `data/families.jsonl` is the output of `data/families.py`, independent of this program. Types without an
+//! exact match are in `data/families_open.csv` with the reason. A type with a match must be removed from that
+//! list, so it can only get shorter.
 
 use railwright_spec::model::{Model, from_hugging_face};
 use serde_json::Value;

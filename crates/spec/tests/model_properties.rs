@@ -1,4 +1,5 @@
-//! Properties of all dimensions and all texts: no panic, totals equal the sum of parts, active never above total.
+//! Properties of all dimensions and all texts: no panic, totals equal the sum of parts, active never above
+//! total.
 
 use proptest::prelude::*;
 use railwright_spec::model::{

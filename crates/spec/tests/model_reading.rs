@@ -111,7 +111,8 @@ fn models_beside_the_table_count_as_published() {
 
 #[test]
 fn further_families_count_as_their_weight_files_do() {
-    // Exact counts of the published weight files, recalled; each agrees with an independent computation by hand.
+    // Exact counts of the published weight files, recalled; each agrees with an independent computation by
+    // hand.
     for (config, total) in [
         (
             json!({"model_type": "starcoder2", "num_hidden_layers": 32, "hidden_size": 4608, "num_attention_heads": 36,
@@ -208,7 +209,8 @@ fn gemma_4_layers_that_reuse_keys_have_no_projections_for_them() {
         });
         read(&text.to_string()).parameters().total
     };
-    // One layer less of keys and values at the global width of 32 (a global layer is last), and of the key norm.
+    // One layer less of keys and values at the global width of 32 (a global layer is last), and of the key
+    // norm.
     assert_eq!(config(0) - config(1), 2 * 64 * 32 + 32);
 }
 

@@ -1,6 +1,7 @@
 //! The schema and the reference page in the repository match the table of keys, and the examples are valid.
 //!
-//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` updates them.
+//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` updates
+//! them.
 
 use railwright_spec::problem::Problem;
 use railwright_spec::run;

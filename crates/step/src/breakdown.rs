@@ -1,8 +1,8 @@
 //! Time breakdown of a step: every picosecond of every rank has exactly one label.
 //!
-//! Responsible for: the labels and their precedence. Compute precedes communication, transfers precede waits for other ranks, communication
-//! precedes copies, and copies precede host work. The rest is bubble while the pipeline runs, else idle. The parts of a rank add up exactly
-//! to the step.
+//! Responsible for: the labels and their precedence. Compute precedes communication, transfers precede waits
+//! for other ranks, communication precedes copies, and copies precede host work. The rest is bubble while the
+//! pipeline runs, else idle. The parts of a rank add up exactly to the step.
 //! Excludes judgement of the result.
 
 use crate::intervals::{Intervals, computes};
@@ -61,8 +61,8 @@ pub struct Breakdown {
     pub duration: Time,
     /// Breakdown of each rank, in the order of the step.
     pub ranks: Vec<RankBreakdown>,
-    /// Mean over ranks, in the order of labels, without zeros. Each part is rounded down, so the sum may be a picosecond per label below
-    /// the step.
+    /// Mean over ranks, in the order of labels, without zeros. Each part is rounded down, so the sum may be
+    /// a picosecond per label below the step.
     pub mean: Vec<(Label, Time)>,
 }
 

@@ -1,6 +1,7 @@
 //! Builds a step from passes and their parts.
 //!
-//! Responsible for: placement of the parts of a pass on their streams, within its time. The calculator's schedule orders and times passes.
+//! Responsible for: placement of the parts of a pass on their streams, within its time. The calculator's
+//! schedule orders and times passes.
 
 use crate::{
     Activity, CollectiveId, DependencyKind, Dimension, NameId, OperatorFamily, Phase, Span, SpanRef, Step,
@@ -85,9 +86,9 @@ pub struct TimedPass {
 
 /// Writes a pass into a step. Returns its first and last span.
 ///
-/// Sequential parts fill the pass from start to end without a gap. An overlapped part starts at the current position of the sequence, or
-/// when its stream is free. It keeps its own duration and may outlast the pass. Without sequential parts, the pass is one span named
-/// `whole`.
+/// Sequential parts fill the pass from start to end without a gap. An overlapped part starts at the current
+/// position of the sequence, or when its stream is free. It keeps its own duration and may outlast the pass.
+/// Without sequential parts, the pass is one span named `whole`.
 pub fn write_pass(
     step: &mut Step,
     pass: &TimedPass,
@@ -120,7 +121,8 @@ pub fn write_pass(
             (start, start + Time::from_seconds(part.duration))
         } else {
             reached += part.duration.get();
-            // Each end is rounded relative to the start of the pass, so that the last part ends with the pass.
+            // Each end is rounded relative to the start of the pass, so that the last part ends with the
+            // pass.
             let end = (pass.start + Time((length * reached / sequence).round() as i64)).min(pass.end).max(at);
             (std::mem::replace(&mut at, end), end)
         };
@@ -148,7 +150,8 @@ pub fn write_pass(
     first.zip(last)
 }
 
-/// One end of a message: the rank, the pass that produces or consumes the data, and the time of the transfer at this end.
+/// One end of a message: the rank, the pass that produces or consumes the data, and the time of the transfer
+/// at this end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageEnd {
     /// Index of the rank.
@@ -167,8 +170,9 @@ pub struct MessageEnd {
     pub collective: Option<CollectiveId>,
 }
 
-/// Writes a message from one stage to another: a span at each end, and the dependencies. A message that would overlap the previous one on
-/// its stream starts at that one's end. A message without duration is only a dependency.
+/// Writes a message from one stage to another: a span at each end, and the dependencies. A message that would
+/// overlap the previous one on its stream starts at that one's end. A message without duration is only a
+/// dependency.
 pub fn write_message(step: &mut Step, from: &MessageEnd, to: &MessageEnd, bytes: u64) {
     let (send, receive) = (write_end(step, from, bytes), write_end(step, to, bytes));
     if let Some(send) = send {

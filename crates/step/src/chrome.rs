@@ -1,8 +1,9 @@
 //! A step as a trace for Perfetto and Chrome: open it in <https://ui.perfetto.dev>.
 //!
-//! Responsible for: the JSON trace event format. A process per rank, sorted by stage; a thread per stream; a complete event per span with
-//! its micro-batch, chunk, layer, bytes and collective; an arrow per message; a counter of memory. Times are microseconds with six
-//! decimals, so nothing is rounded. Equal steps give equal bytes. The text is streamed, never held in memory.
+//! Responsible for: the JSON trace event format. A process per rank, sorted by stage; a thread per stream; a
+//! complete event per span with its micro-batch, chunk, layer, bytes and collective; an arrow per message; a
+//! counter of memory. Times are microseconds with six decimals, so nothing is rounded. Equal steps give equal
+//! bytes. The text is streamed, never held in memory.
 
 use crate::{Activity, DependencyKind, RankTimeline, Span, Step, Stream, StreamKind, Time};
 use std::fmt::{self, Write};

@@ -1,6 +1,7 @@
 //! The communication of a span: operation, process group and bytes.
 //!
-//! Responsible for: the description used by network design and bandwidth analyses. Independent of duration and algorithm.
+//! Responsible for: the description used by network design and bandwidth analyses. Independent of duration
+//! and algorithm.
 
 use railwright_spec::quantity::{Bytes, Rank};
 use serde::Serialize;
@@ -75,8 +76,9 @@ pub struct Collective {
     pub kind: CollectiveKind,
     /// Process group.
     pub group: GroupId,
-    /// Size in bytes by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer of an all-gather; the input of a
-    /// reduce-scatter; one rank's buffer of an all-to-all; the message of a send.
+    /// Size in bytes by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer of an
+    /// all-gather; the input of a reduce-scatter; one rank's buffer of an all-to-all; the message of a
+    /// send.
     pub bytes: Bytes,
     /// Other end of a send or receive; `None` for other kinds.
     pub peer: Option<Rank>,

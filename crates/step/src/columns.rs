@@ -1,9 +1,10 @@
-//! A timeline in columns, for a canvas with tens of thousands of spans: output of `railwright timeline --format columns` and input of the
-//! web UI.
+//! A timeline in columns, for a canvas with tens of thousands of spans: output of `railwright timeline
+//! --format columns` and input of the web UI.
 //!
-//! Responsible for: the answer ([`Columns`]): tracks of spans by start time, one array per column, with classes for colours, bubbles as
-//! spans, the critical path, messages, and marks of findings. Times are whole nanoseconds since the start of the step. Both ends of a span
-//! are rounded the same way, so neighbours touch and never overlap. Merged small spans are counted. Independent of the origin of a step:
+//! Responsible for: the answer ([`Columns`]): tracks of spans by start time, one array per column, with
+//! classes for colours, bubbles as spans, the critical path, messages, and marks of findings. Times are whole
+//! nanoseconds since the start of the step. Both ends of a span are rounded the same way, so neighbours touch
+//! and never overlap. Merged small spans are counted. Independent of the origin of a step:
 //! modelled ([`of_step`]) or measured (the profiler uses [`Track::of`]).
 
 mod arrows;
@@ -200,7 +201,8 @@ pub struct Columns {
     pub classes: Vec<Class>,
     /// Critical path from first to last span, as index of track and index of span.
     pub critical: Vec<[u32; 2]>,
-    /// Time on the critical path by kind, largest first. The sum is the step time, up to a nanosecond per kind.
+    /// Time on the critical path by kind, largest first. The sum is the step time, up to a nanosecond per
+    /// kind.
     pub critical_parts: Vec<Part>,
     /// Parts of the critical path on ranks that are not shown, in order.
     pub critical_elsewhere: Vec<Elsewhere>,

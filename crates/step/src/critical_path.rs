@@ -1,7 +1,8 @@
 //! The critical path: the chain of spans that determines the step time.
 //!
-//! Responsible for: tracing back from the last span, each time to the predecessor that ended last (the previous span on its stream, or a
-//! dependency), and the time by label on the chain. Follows only recorded dependencies.
+//! Responsible for: tracing back from the last span, each time to the predecessor that ended last (the
+//! previous span on its stream, or a dependency), and the time by label on the chain. Follows only recorded
+//! dependencies.
 
 use crate::breakdown::Label;
 use crate::{Activity, Dimension, SpanRef, Step, Time};
@@ -11,8 +12,8 @@ use crate::{Activity, Dimension, SpanRef, Step, Time};
 pub struct CriticalPath {
     /// Spans from first to last.
     pub spans: Vec<SpanRef>,
-    /// Time by label, largest first. Gaps between spans are communication of the rank on other streams, else [`Label::Idle`]. Adds up to
-    /// the step.
+    /// Time by label, largest first. Gaps between spans are communication of the rank on other streams, else
+    /// [`Label::Idle`]. Adds up to the step.
     pub parts: Vec<(Label, Time)>,
     /// Number of transitions between ranks.
     pub crossings: usize,
@@ -59,7 +60,8 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         let before = here.span.checked_sub(1).map(|span| SpanRef { span, ..here });
         let first = edges.partition_point(|(to, _)| *to < here);
         let waited = edges[first..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
-        // The predecessor is the span that ended last. It must be earlier, so that the loop ends on any input.
+        // The predecessor is the span that ended last. It must be earlier, so that the loop ends on any
+        // input.
         let earlier =
             |r: &SpanRef| step.span(*r).is_some_and(|s| (s.end, s.start) <= (span.start, span.start));
         let next =
@@ -74,8 +76,8 @@ pub fn critical_path(step: &Step) -> CriticalPath {
     path
 }
 
-/// Adds a gap of the chain on a rank: communication on its other streams, which delays the chain without being a recorded dependency, and
-/// idle time.
+/// Adds a gap of the chain on a rank: communication on its other streams, which delays the chain without
+/// being a recorded dependency, and idle time.
 fn fill(step: &Step, rank: u32, (from, until): (Time, Time), add: &mut impl FnMut(Label, Time)) {
     let mut exposed: Vec<(Time, Time, Dimension)> = Vec::new();
     for stream in step.ranks.get(rank as usize).map_or(&[][..], |rank| &rank.streams) {

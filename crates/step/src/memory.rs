@@ -1,6 +1,7 @@
 //! Memory over the step: peak and its composition.
 //!
-//! Responsible for: the curve from allocations and frees. Excludes allocators: modelled fragmentation is an event like any other.
+//! Responsible for: the curve from allocations and frees. Excludes allocators: modelled fragmentation is an
+//! event like any other.
 
 pub use crate::memory_events::{MemoryEvents, MemoryKind};
 use crate::{Step, Time};

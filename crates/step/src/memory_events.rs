@@ -58,7 +58,8 @@ impl MemoryKind {
     }
 }
 
-/// Allocations (positive) and frees (negative) in bytes, by time. Permanent memory is allocated at the start of the step.
+/// Allocations (positive) and frees (negative) in bytes, by time. Permanent memory is allocated at the start
+/// of the step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryEvents {
     time: Vec<Time>,

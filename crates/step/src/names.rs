@@ -1,6 +1,7 @@
 //! Interned names of spans.
 //!
-//! Responsible for: interning. Names carry no meaning: see [`crate::Phase`], [`crate::Activity`] and [`crate::OperatorFamily`].
+//! Responsible for: interning. Names carry no meaning: see [`crate::Phase`], [`crate::Activity`] and
+//! [`crate::OperatorFamily`].
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Spans of a timeline in columns.
 //!
-//! Responsible for: the vocabulary of a timeline ([`Phase`], [`Activity`], [`Dimension`], [`OperatorFamily`]) and the columns. Streams and
-//! order of spans belong to [`crate::Step`].
+//! Responsible for: the vocabulary of a timeline ([`Phase`], [`Activity`], [`Dimension`], [`OperatorFamily`])
+//! and the columns. Streams and order of spans belong to [`crate::Step`].
 
 use crate::{CollectiveId, NameId, Time};
 use railwright_spec::quantity::{LayerIndex, MicroBatch};
@@ -188,7 +188,8 @@ pub struct Span {
     pub chunk: Option<u32>,
     /// Layer; `None` if unknown or none.
     pub layer: Option<LayerIndex>,
-    /// Bytes moved: through memory, over the network or across the host bus, depending on `activity`; 0 if unknown.
+    /// Bytes moved: through memory, over the network or across the host bus, depending on `activity`; 0 if
+    /// unknown.
     pub bytes: u64,
     /// Collective; `None` if it has none or is not described.
     pub collective: Option<CollectiveId>,

@@ -148,8 +148,8 @@ impl Step {
         self.ranks.len() - 1
     }
 
-    /// Adds a span at the end of a rank's stream, which is created if missing. Extends the window to include it. `None` without such a
-    /// rank.
+    /// Adds a span at the end of a rank's stream, which is created if missing. Extends the window to include
+    /// it. `None` without such a rank.
     pub fn push(&mut self, rank: usize, stream: StreamKind, span: Span) -> Option<SpanRef> {
         let timeline = self.ranks.get_mut(rank)?;
         let at = timeline.streams.iter().position(|s| s.kind == stream).unwrap_or_else(|| {

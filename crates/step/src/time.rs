@@ -1,7 +1,7 @@
 //! Time of a step's clock, in whole picoseconds.
 //!
-//! Responsible for: exact sums, so that the parts of a step add up to it exactly. Rounding a modelled time to a picosecond loses nothing
-//! relevant, and 63 bits of them are 106 days. Excludes dates.
+//! Responsible for: exact sums, so that the parts of a step add up to it exactly. Rounding a modelled time to
+//! a picosecond loses nothing relevant, and 63 bits of them are 106 days. Excludes dates.
 
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;

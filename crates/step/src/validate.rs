@@ -9,9 +9,10 @@ use railwright_spec::problem::Problem;
 const MOST: usize = 20;
 
 impl Step {
-    /// Problems of the timeline; empty if it is valid. Rules: spans of a stream in order without overlap, inside the window, with existing
-    /// names, collectives and groups; dependencies between existing spans, the first of which ends before the second starts; memory events
-    /// by time, with a total that is never negative.
+    /// Problems of the timeline; empty if it is valid. Rules: spans of a stream in order without overlap,
+    /// inside the window, with existing names, collectives and groups; dependencies between existing
+    /// spans, the first of which ends before the second starts; memory events by time, with a total that
+    /// is never negative.
     pub fn validate(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for rank in &self.ranks {

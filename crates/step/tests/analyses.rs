@@ -102,7 +102,8 @@ fn the_critical_path_goes_through_both_stages() {
     assert_eq!(path.parts.iter().map(|(_, time)| *time).sum::<Time>(), step.duration());
 }
 
-/// A gap of the compute stream without a recorded dependency, from 10 to 16: two exchanges fill 10-15, of which 12-14 twice.
+/// A gap of the compute stream without a recorded dependency, from 10 to 16: two exchanges fill 10-15, of
+/// which 12-14 twice.
 #[test]
 fn gaps_of_the_critical_path_are_the_communication_that_fills_them() {
     let mut step = Step::new("one rank");

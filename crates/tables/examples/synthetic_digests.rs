@@ -1,4 +1,5 @@
-//! Digests of a synthetic job, to measure joins of many ranks: `synthetic_digests FOLDER RANKS [LAYERS [KERNELS]]`.
+//! Digests of a synthetic job, to measure joins of many ranks: `synthetic_digests FOLDER RANKS [LAYERS
+//! [KERNELS]]`.
 //!
 //! Tensor parallel groups of eight, data-parallel groups across them with overlapped reductions, three steps;
 //! rank RANKS / 3 has a chip that is 10 % slower.

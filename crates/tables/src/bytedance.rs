@@ -1,7 +1,8 @@
-//! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a production job, as Parquet.
+//! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a
+//! production job, as Parquet.
 //!
-//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before it starts is skipped and
-//! reported. Excludes analysis, see the replay in the profiler.
+//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before
+//! it starts is skipped and reported. Excludes analysis, see the replay in the profiler.
 //!
 //! Times are seconds from the start of the step, stored in single precision: at 46 s the resolution is 4 us.
 //! One rank represents all of the same stage and replica, so the stride of rank numbers is their count.
@@ -114,7 +115,8 @@ impl Negative {
     }
 }
 
-/// Finds the job's shape, numbers ranks without a number in the table, and interprets the numbers of messages as micro-batches if they are.
+/// Finds the job's shape, numbers ranks without a number in the table, and interprets the numbers of messages
+/// as micro-batches if they are.
 fn shape(passes: &mut Passes) {
     let rows = &mut passes.passes;
     let highest =
@@ -202,7 +204,8 @@ mod tests {
         read(name, bytes).expect("a table")
     }
 
-    /// `reference/pipeline/bytedance_stage_compute.csv`: means over steps of forward and backward per worker, and of the step.
+    /// `reference/pipeline/bytedance_stage_compute.csv`: means over steps of forward and backward per worker,
+    /// and of the step.
     #[test]
     fn compute_of_every_stage_is_the_reference() {
         let reference = include_str!(concat!(
@@ -339,7 +342,8 @@ mod tests {
         assert!(read("t", &made(&["-1"])).expect_err("nothing left").message.contains("no row of the table"));
     }
 
-    /// Receives are not recorded as waits for the forward pass before them: concurrent compute of the slow rank is not a wait.
+    /// Receives are not recorded as waits for the forward pass before them: concurrent compute of the slow
+    /// rank is not a wait.
     #[test]
     fn a_slow_rank_computes_and_does_not_wait() {
         let passes = table("AR");

@@ -1,13 +1,14 @@
 //! The digest of a rank as one Parquet file, readable by any Parquet engine.
 //!
-//! Responsible for: the columns of the file, its version, and its metadata ([`KEY`]). A row is an activity of the device or of the host, or
-//! an idle interval of the device. A digest is read back exactly. The reader checks indices, times, kinds and the checksum, and rejects
-//! files of newer versions.
+//! Responsible for: the columns of the file, its version, and its metadata ([`KEY`]). A row is an activity of
+//! the device or of the host, or an idle interval of the device. A digest is read back exactly. The reader
+//! checks indices, times, kinds and the checksum, and rejects files of newer versions.
 //!
 //! Columns: `rank`, `lane` (`device`, `host`, `idle`), `kind` (of an activity; the cause of an idle stretch),
 //! `name`, `start_ns`, `duration_ns`, `stream`, `thread`, `correlation`, `bytes`, `shapes`, `phase`,
-//! `family`. Communication also has `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`, `element_bytes`, `group`,
-//! `group_name`, `sequence`, `peer`. `phase`, `family`, `group_name` and the rows of `idle` are derived; a join computes them again.
+//! `family`. Communication also has `call`, `operation`, `label`, `elements_in`, `elements_out`, `element`,
+//! `element_bytes`, `group`, `group_name`, `sequence`, `peer`. `phase`, `family`, `group_name` and the rows
+//! of `idle` are derived; a join computes them again.
 
 mod groups;
 mod read;

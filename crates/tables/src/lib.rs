@@ -1,8 +1,8 @@
 //! Profiles as tables.
 //!
-//! Responsible for: everything that requires a database engine or a columnar format: reading and writing Parquet files, reading SQLite
-//! exports of other profilers, and SQL over a profile. It is a separate crate because these libraries are large. Analyses are in
-//! `railwright-profiler`.
+//! Responsible for: everything that requires a database engine or a columnar format: reading and writing
+//! Parquet files, reading SQLite exports of other profilers, and SQL over a profile. It is a separate crate
+//! because these libraries are large. Analyses are in `railwright-profiler`.
 //!
 //! ```
 //! // Files are recognized by their first bytes.
@@ -27,7 +27,8 @@ use nsight::NsightExport;
 use railwright_profiler::readers::Reader;
 use store::SavedProfile;
 
-/// Readers of this crate, to be tried before [`railwright_profiler::readers::all`], because their files have unambiguous magic bytes.
+/// Readers of this crate, to be tried before [`railwright_profiler::readers::all`], because their files have
+/// unambiguous magic bytes.
 pub fn readers() -> &'static [&'static dyn Reader] {
     &[&SavedProfile, &NsightExport, &ParquetTable]
 }
@@ -37,7 +38,8 @@ pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     readers().iter().copied().find(|reader| reader.matches(head))
 }
 
-/// True if a Parquet file has metadata of a trace in the same folder: devices, the system. [`describe`] applies it.
+/// True if a Parquet file has metadata of a trace in the same folder: devices, the system. [`describe`]
+/// applies it.
 pub fn describes(bytes: &[u8]) -> bool {
     bytes.starts_with(parquet::MAGIC)
         && parquet::names(bytes).is_some_and(|names| projection::describes(&names))

@@ -1,8 +1,10 @@
-//! Exports of Nsight Systems (`nsys export --type sqlite`): a rank's trace for every process and device in it.
+//! Exports of Nsight Systems (`nsys export --type sqlite`): a rank's trace for every process and device in
+//! it.
 //!
-//! Responsible for: the documented tables, in the forms of all versions. A table exists only if something was recorded, and columns differ
-//! by version, so missing ones are missing in the trace. Times become nanoseconds since 1970 if the file has the session's start. Does not
-//! write, run views or guess ranks: they are those of `MPI_RANKS`, else the job numbers them.
+//! Responsible for: the documented tables, in the forms of all versions. A table exists only if something was
+//! recorded, and columns differ by version, so missing ones are missing in the trace. Times become
+//! nanoseconds since 1970 if the file has the session's start. Does not write, run views or guess ranks: they
+//! are those of `MPI_RANKS`, else the job numbers them.
 
 pub(crate) mod database;
 mod gpu;

@@ -32,8 +32,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls the library and converts its panics to errors, without printing their message. It panics on some damaged pages, such as an index
-/// beyond its dictionary.
+/// Calls the library and converts its panics to errors, without printing their message. It panics on some
+/// damaged pages, such as an index beyond its dictionary.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

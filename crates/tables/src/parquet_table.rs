@@ -1,7 +1,7 @@
 //! Parquet files of other programs.
 //!
-//! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown tables; tables that only
-//! describe others are recognized, but contain no recording.
+//! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown
+//! tables; tables that only describe others are recognized, but contain no recording.
 
 use crate::{bytedance, digest, parquet, projection};
 use bytes::Bytes;
@@ -13,7 +13,8 @@ use railwright_spec::problem::Problem;
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetTable;
 
-/// Detects a Parquet file by its columns: kind of record, role in a job, and name of the format. `tail` is the last mebibyte of the file.
+/// Detects a Parquet file by its columns: kind of record, role in a job, and name of the format. `tail` is
+/// the last mebibyte of the file.
 pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
     let names = parquet::names(tail)?;
     if bytedance::matches(&names) {

@@ -1,8 +1,10 @@
-//! Nsight's recipe `nvtx_gpu_proj_trace` as used by JAX-Toolbox: NVTX ranges of a process with the device time of their kernels.
+//! Nsight's recipe `nvtx_gpu_proj_trace` as used by JAX-Toolbox: NVTX ranges of a process with the device
+//! time of their kernels.
 //!
-//! Responsible for: ranges of XLA's thunks to device activities named by their operation, enclosing ranges to annotations of both sides,
-//! ranges of NCCL to host communications. A table has no kernels; the innermost thunk represents those that it launched. Does not join
-//! processes, whose times start with their own session.
+//! Responsible for: ranges of XLA's thunks to device activities named by their operation, enclosing ranges to
+//! annotations of both sides, ranges of NCCL to host communications. A table has no kernels; the innermost
+//! thunk represents those that it launched. Does not join processes, whose times start with their own
+//! session.
 
 use crate::parquet::Columns;
 use railwright_profiler::RankTrace;

@@ -1,12 +1,13 @@
 //! Databases of rocprofv3 (rocpd): a rank's trace for every process and GPU in it.
 //!
-//! Responsible for: the tables of the published schema, versions 3 (times in the rows) and 4 (times and tracks in tables of their own), one
-//! set of tables per recorded process. Excludes views, counters and samples of program counters. Ranks are not guessed: the job numbers
-//! them.
+//! Responsible for: the tables of the published schema, versions 3 (times in the rows) and 4 (times and
+//! tracks in tables of their own), one set of tables per recorded process. Excludes views, counters and
+//! samples of program counters. Ranks are not guessed: the job numbers them.
 //!
-//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`. Tables are named `rocpd_<what>_<guid>`. `pid` and
-//! `tid` are rows of `rocpd_info_process` and `rocpd_info_thread`. An event's `stack_id` links a call to its launches. Times are
-//! nanoseconds of `CLOCK_BOOTTIME` or a monotonic clock.
+//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`. Tables are named
+//! `rocpd_<what>_<guid>`. `pid` and `tid` are rows of `rocpd_info_process` and `rocpd_info_thread`. An
+//! event's `stack_id` links a call to its launches. Times are nanoseconds of `CLOCK_BOOTTIME` or a monotonic
+//! clock.
 
 use crate::nsight::database::Export;
 use railwright_profiler::RankTrace;

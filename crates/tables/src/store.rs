@@ -1,8 +1,8 @@
 //! A saved profile: the ranks of a job and its pipeline passes, in one file that loads fast.
 //!
-//! Responsible for: one tar archive, readable by any tool. Its first member, [`MANIFEST`], has the version, the ranks and the checksum of
-//! every other member; columns are Parquet, the rest is JSON. A profile is read back exactly. Rejects files of newer versions, and members
-//! with a wrong checksum.
+//! Responsible for: one tar archive, readable by any tool. Its first member, [`MANIFEST`], has the version,
+//! the ranks and the checksum of every other member; columns are Parquet, the rest is JSON. A profile is read
+//! back exactly. Rejects files of newer versions, and members with a wrong checksum.
 //!
 //! Ranks are independent of each other: [`Store::rank`] and [`rank_parts`] may be called concurrently.
 
@@ -41,8 +41,8 @@ struct Manifest {
     version: u32,
     written_by: String,
     world_size: u32,
-    /// Absent in files of the first writers of this version. All other keys are required, so that a damaged key is not read as an empty
-    /// profile.
+    /// Absent in files of the first writers of this version. All other keys are required, so that a damaged
+    /// key is not read as an empty profile.
     #[serde(default)]
     world_size_known: bool,
     ranks: Vec<u32>,
@@ -68,8 +68,8 @@ struct Sealed {
     crc32: u32,
 }
 
-/// Checks that a manifest lists each rank and part once, as the writer does. Otherwise a rank listed a hundred times would be read a
-/// hundred times.
+/// Checks that a manifest lists each rank and part once, as the writer does. Otherwise a rank listed a
+/// hundred times would be read a hundred times.
 fn check(manifest: &Manifest) -> Result<(), Problem> {
     if manifest.ranks.contains(&NONE) {
         return Err(Problem::new(format!("the manifest lists the invalid rank {NONE}")));

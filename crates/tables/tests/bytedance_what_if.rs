@@ -1,5 +1,5 @@
-//! Slowdowns of production jobs against the published answers of the authors' own analysis (`fixtures/traces/bytedance_whatif`:
-//! `result-*.json`, `ms-*.json`, `mw-*.json`).
+//! Slowdowns of production jobs against the published answers of the authors' own analysis
+//! (`fixtures/traces/bytedance_whatif`: `result-*.json`, `ms-*.json`, `mw-*.json`).
 
 use railwright_profiler::passes::{PassKind, Passes};
 use railwright_profiler::pipeline::{Question, page};
@@ -80,7 +80,8 @@ fn one_worker_is_to_blame() {
     assert_eq!(answer.worst_ranks.subset.ranks, [0]);
 }
 
-/// A slow collective in several concurrent groups has one cause: fixing one group alone does not shorten the step.
+/// A slow collective in several concurrent groups has one cause: fixing one group alone does not shorten the
+/// step.
 #[test]
 fn groups_that_are_slow_at_once_are_one_stall() {
     let page = page(job("ST"), &Question::default()).expect("a page");
@@ -92,6 +93,7 @@ fn groups_that_are_slow_at_once_are_one_stall() {
         let of_step = page.steps.iter().find(|s| s.step == stall.step).expect("its step");
         assert_eq!(stall.cost, of_step.stall_cost, "{stall:?}");
     }
-    // Steps 23 and 25 took 169 and 162 ms longer than the median; without the stall they would have been shorter than it.
+    // Steps 23 and 25 took 169 and 162 ms longer than the median; without the stall they would have been
+    // shorter than it.
     assert!(page.stalls[..2].iter().all(|s| s.cost > 160_000_000), "{:?}", page.stalls);
 }

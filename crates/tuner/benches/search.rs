@@ -1,7 +1,8 @@
 //! Benchmark of searches: `cargo bench -p railwright-tuner --bench search`.
 //!
-//! Targets: Llama 3.1 405B on 16,384 H100 within 2 seconds on two cores. A thousand times the configurations per second and core of
-//! Calculon's optimal-execution search (228 as it ships, 506 with its logger silenced; 175B on 4,096 devices).
+//! Targets: Llama 3.1 405B on 16,384 H100 within 2 seconds on two cores. A thousand times the configurations
+//! per second and core of Calculon's optimal-execution search (228 as it ships, 506 with its logger silenced;
+//! 175B on 4,096 devices).
 
 // Ratios to a published tool are printed with the timings.
 #![allow(clippy::print_stdout)]

@@ -1,8 +1,9 @@
 //! Balanced number of layers of each (virtual) pipeline stage, including embedding, head and loss.
 //!
-//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles before and after. Every candidate
-//! is priced by the calculator, including the schedule. Pruned ones are proven to be no better, or the result has an upper bound of the
-//! gain. Changes only the division and, if requested, recompute.
+//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles
+//! before and after. Every candidate is priced by the calculator, including the schedule. Pruned ones are
+//! proven to be no better, or the result has an upper bound of the gain. Changes only the division and, if
+//! requested, recompute.
 
 mod division;
 mod flags;
@@ -62,7 +63,8 @@ pub struct StageRow {
     pub busy: Seconds,
     /// The rest of the pipeline's duration.
     pub bubble: Seconds,
-    /// Share of the pipeline's duration without a pass. The estimate's bubble is that of the critical stage, relative to the step.
+    /// Share of the pipeline's duration without a pass. The estimate's bubble is that of the critical stage,
+    /// relative to the step.
     pub idle: f64,
     /// Memory, as in an estimate.
     pub memory: Bytes,
@@ -103,10 +105,11 @@ pub struct Answer {
     pub before: Division,
     /// The best division. `None` if none fits.
     pub best: Option<Division>,
-    /// Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit.
+    /// Step time saved by the best division, as a share of the step before. Negative if the division before
+    /// is faster but does not fit.
     pub gain: Option<f64>,
-    /// Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a
-    /// proof.
+    /// Upper bound of the saving by any other division, as a share of the best step: zero if the best is
+    /// proven optimal. `None` without a proof.
     pub gap: Option<f64>,
     /// Number of priced divisions.
     pub priced: u64,

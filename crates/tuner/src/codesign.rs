@@ -1,8 +1,8 @@
 //! Joint design of networks and strategies: steps on each network design, and the best designs for a model.
 //!
-//! Responsible for: a network design as the calculator's cluster ([`fabric`]); a grid of designs in equivalence classes for steps
-//! ([`Grid`]); the Pareto front of step time, dollars and watts ([`answer`]). Does not search: the caller provides the best plan of each
-//! class of a [`Grid`].
+//! Responsible for: a network design as the calculator's cluster ([`fabric`]); a grid of designs in
+//! equivalence classes for steps ([`Grid`]); the Pareto front of step time, dollars and watts ([`answer`]).
+//! Does not search: the caller provides the best plan of each class of a [`Grid`].
 //!
 //! ```text
 //! domain sizes x kinds x oversubscription x speeds ─► designs ─► bills

@@ -1,7 +1,7 @@
 //! Flaps and slow parts of a job's network for its goodput, by the computation of `network failures`.
 //!
-//! Responsible for: those of a cluster without a design. Excludes failures that end with a repair: the published interruptions of goodput
-//! contain those of the network.
+//! Responsible for: those of a cluster without a design. Excludes failures that end with a repair: the
+//! published interruptions of goodput contain those of the network.
 
 use railwright_network::failures::expected::{EXPOSED_SHARE, Job, expectation};
 use railwright_network::failures::rates::Rates;
@@ -25,8 +25,8 @@ pub fn outages_of(run: &Run, tables: &[(String, String)]) -> Result<Outages, Pro
     Outages::new(rates(tables)?, &run.cluster, training.checkpoints.is_some() || training.availability < 1.0)
 }
 
-/// Flaps and slow parts on the network of a cluster, by device, with tables of rates over those of the catalogue, each with its name. Only
-/// whole scale-up domains count.
+/// Flaps and slow parts on the network of a cluster, by device, with tables of rates over those of the
+/// catalogue, each with its name. Only whole scale-up domains count.
 pub fn disruptions_of(cluster: &Cluster, tables: &[(String, String)]) -> Result<Disruptions, Problem> {
     let job = Job::usual(EXPOSED_SHARE);
     let expected = expectation(&usual_network(cluster).resolve()?, &rates(tables)?, &job, &|kept| {

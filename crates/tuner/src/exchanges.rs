@@ -1,7 +1,7 @@
 //! Conversion of the calculator's exchanges of a step to the network designer's traffic.
 //!
-//! Responsible for: mapping a plan's groups to ranks, and selecting an algorithm for each exchange. Computes nothing: bytes and counts are
-//! the calculator's.
+//! Responsible for: mapping a plan's groups to ranks, and selecting an algorithm for each exchange. Computes
+//! nothing: bytes and counts are the calculator's.
 
 use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::{Costing, Machine};
@@ -106,8 +106,8 @@ mod tests {
         check(&costing, &traffic);
     }
 
-    /// The calculator's closed form for fused dispatch and the flows agree on the bytes that a rank sends into its domain and through its
-    /// NIC.
+    /// The calculator's closed form for fused dispatch and the flows agree on the bytes that a rank sends
+    /// into its domain and through its NIC.
     #[test]
     fn dispatch_sends_what_the_calculator_prices() {
         let change = |p: &mut PlanSpec| {

@@ -3,14 +3,15 @@
 //! Responsible for: the network of a cluster as a design, and a [`CollectiveTimer`] that scales the closed
 //! form by the slowdown on the topology. Excludes contention between dimensions: see [`crate::simulate`].
 //!
-//! **Method.** The closed form is `latency + growing(bytes)`, both fitted to measurements on non-blocking networks. All groups of a kind
-//! are simulated at once as max-min fair flows, and
+//! **Method.** The closed form is `latency + growing(bytes)`, both fitted to measurements on non-blocking
+//! networks. All groups of a kind are simulated at once as max-min fair flows, and
 //!
-//! `time = latency + growing(bytes) x (bandwidth time on the topology / bandwidth time at the devices' own ports)`
+//! `time = latency + growing(bytes) x (bandwidth time on the topology / bandwidth time at the devices' own
+//! ports)`
 //!
-//! where growing is that of the same machine without oversubscription. On a non-blocking fabric the quotient is 1 and both agree to
-//! rounding. On other fabrics it includes oversubscription, hash collisions and failed parts. Losses of kernels and protocols remain as
-//! measured.
+//! where growing is that of the same machine without oversubscription. On a non-blocking fabric the quotient
+//! is 1 and both agree to rounding. On other fabrics it includes oversubscription, hash collisions and failed
+//! parts. Losses of kernels and protocols remain as measured.
 
 use railwright_calculator::collectives::{
     Collective, CollectiveCost, CollectiveTimer, Fabric, TORUS_SHARE, torus_dimensions,
@@ -58,7 +59,8 @@ pub fn server_of(cluster: &Cluster, domain: u64) -> Option<u64> {
     (node > 0 && domain.is_multiple_of(node)).then_some(node)
 }
 
-/// Bandwidth of a device into a network of a kind, one direction: of its NIC, or of the links of a torus if the cluster is one.
+/// Bandwidth of a device into a network of a kind, one direction: of its NIC, or of the links of a torus if
+/// the cluster is one.
 pub fn device_bandwidth(kind: Kind, cluster: &Cluster) -> BytesPerSecond {
     if kind == Kind::Torus && torus_dimensions(cluster).is_some() {
         cluster.scale_up.bandwidth
@@ -96,14 +98,15 @@ pub fn machine(cluster: &Cluster, wiring: Wiring) -> Result<Machine, Problem> {
     Ok(machine)
 }
 
-/// A machine that simulates collectives, after one that is never slower: the closed form on a non-blocking network.
+/// A machine that simulates collectives, after one that is never slower: the closed form on a non-blocking
+/// network.
 pub fn quick_and_simulated(cluster: &Cluster, wiring: Wiring) -> Result<(Machine, Machine), Problem> {
     let quick = Machine::new(&unblocked(cluster, &wiring));
     Ok((quick, machine(cluster, wiring)?))
 }
 
-/// The wiring of a cluster's run on a design. Rejects settings without an effect on the step: latencies, and a torus of devices that share
-/// domains.
+/// The wiring of a cluster's run on a design. Rejects settings without an effect on the step: latencies, and
+/// a torus of devices that share domains.
 pub fn wiring(cluster: &Cluster, specified: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
     let wiring = Wiring::new(&design(cluster, specified)?, failed)?;
     wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
@@ -141,7 +144,8 @@ fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> 
     Ok(design)
 }
 
-/// Machines of a changing cluster on one topology: simulations are shared by all clusters with the same network.
+/// Machines of a changing cluster on one topology: simulations are shared by all clusters with the same
+/// network.
 #[derive(Debug, Default)]
 pub struct OnTopology {
     specified: DesignSpec,
@@ -241,7 +245,8 @@ pub(crate) fn is_torus_law(cluster: &Cluster, wiring: &Wiring) -> bool {
 pub struct FlowTimer {
     /// The closed form without oversubscription.
     plain: Fabric,
-    /// True if the closed form is that of a torus, which assumes the number of dimensions of a group and the distance of messages.
+    /// True if the closed form is that of a torus, which assumes the number of dimensions of a group and the
+    /// distance of messages.
     is_torus: bool,
     wiring: Arc<Wiring>,
     ranks: u64,
@@ -261,8 +266,8 @@ impl FlowTimer {
         })
     }
 
-    /// Bandwidth time of all groups like this at once, relative to that at the devices' own ports. Fails if groups exceed the network's
-    /// devices, or if one is disconnected.
+    /// Bandwidth time of all groups like this at once, relative to that at the devices' own ports. Fails if
+    /// groups exceed the network's devices, or if one is disconnected.
     pub fn slowdown(&self, operation: Collective, group: &Group) -> Result<f64, Problem> {
         let key = (shape(operation), *group);
         if let Some(known) = self.known().get(&key) {
@@ -295,8 +300,8 @@ impl FlowTimer {
         slowdown
     }
 
-    /// On a torus: the bandwidth time at a device's own links relative to that in the closed form, without the share of links that
-    /// transfers reach.
+    /// On a torus: the bandwidth time at a device's own links relative to that in the closed form, without
+    /// the share of links that transfers reach.
     fn beyond_ports(
         &self,
         operation: Collective,
@@ -350,7 +355,8 @@ impl CollectiveTimer for FlowTimer {
     }
 }
 
-/// `ports`, the bandwidth time of a call at the links of a device on a torus, relative to that of the closed form.
+/// `ports`, the bandwidth time of a call at the links of a device on a torus, relative to that of the closed
+/// form.
 pub(crate) fn torus_ratio(
     plain: &Fabric,
     operation: Collective,

@@ -1,8 +1,8 @@
 //! Tuner: selection of plans by the calculator's predictions.
 //!
-//! Responsible for: the search over strategies, the number of machines, what-if comparisons, and the solvers for recompute and pipeline
-//! balance. All times and bytes are from the calculator. This crate has no I/O and reads no clock: a search consists of pieces that a front
-//! end may run concurrently.
+//! Responsible for: the search over strategies, the number of machines, what-if comparisons, and the solvers
+//! for recompute and pipeline balance. All times and bytes are from the calculator. This crate has no I/O and
+//! reads no clock: a search consists of pieces that a front end may run concurrently.
 //!
 //! ```
 //! use railwright_spec::plan::PlanSpec;

@@ -202,8 +202,8 @@ pub struct Difference {
     pub more: Seconds,
 }
 
-/// Parts in which a step is slower than another, the largest difference first. Excludes parts that differ by less than a thousandth of the
-/// step.
+/// Parts in which a step is slower than another, the largest difference first. Excludes parts that differ by
+/// less than a thousandth of the step.
 pub fn difference(slower: &TimeBreakdown, faster: &TimeBreakdown) -> Vec<Difference> {
     let mut list: Vec<Difference> = Share::ALL
         .into_iter()

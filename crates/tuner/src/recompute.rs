@@ -1,8 +1,9 @@
 //! Selection of recompute: modules, layers and stages, so that every stage fits with the shortest step.
 //!
-//! Responsible for: an optimal solution. A pipeline is never faster with a slower stage, so each stage has its own fastest choice that
-//! fits: `group` finds it exactly. If a stage holds several virtual stages, its time is still minimal, but the distribution over them has a
-//! small effect on the pipeline; the result then includes a proven bound. Does not change the layout.
+//! Responsible for: an optimal solution. A pipeline is never faster with a slower stage, so each stage has
+//! its own fastest choice that fits: `group` finds it exactly. If a stage holds several virtual stages, its
+//! time is still minimal, but the distribution over them has a small effect on the pipeline; the result then
+//! includes a proven bound. Does not change the layout.
 
 mod advice;
 mod bound;
@@ -45,7 +46,8 @@ pub struct Options {
     pub uniform: bool,
     /// True to allow activations in host memory.
     pub offload: bool,
-    /// Modules that may be recomputed, offered by the software or not. `None` is all that it offers. Whole layers are always allowed.
+    /// Modules that may be recomputed, offered by the software or not. `None` is all that it offers. Whole
+    /// layers are always allowed.
     pub modules: Option<BTreeSet<RecomputeModule>>,
 }
 
@@ -142,7 +144,8 @@ pub struct Answer {
     pub best: Option<Variant>,
     /// Its stages.
     pub stages: Vec<StageRow>,
-    /// Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal.
+    /// Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven
+    /// optimal.
     pub gap: f64,
     /// Throughput of the best over that of full recompute, minus 1.
     pub gain_over_full: Option<f64>,
@@ -184,7 +187,8 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
         if options.uniform { None } else { by_stage(&trial, &choices, &bare, &split, &rooms, limit)? };
     let gap = by_stage.as_ref().map_or(0.0, |(_, gap)| *gap);
     let given = (*plan != none.plan && *plan != full.plan).then(|| trial.variant(plan)).transpose()?;
-    // The solver's shares of offload are sixteenths, so a given share may be the only one that fits, or a faster one.
+    // The solver's shares of offload are sixteenths, so a given share may be the only one that fits, or a
+    // faster one.
     let own =
         given.clone().filter(|given| given.fits && !(options.uniform && plan.stage_recompute.is_some()));
     let found = [by_stage.map(|(variant, _)| variant), uniform.clone(), own];
@@ -296,7 +300,8 @@ fn by_stage(
     Ok(Some((variant, gap)))
 }
 
-/// Tests whether each stage holds virtual stages of both directions, so that every one of them is on two stages.
+/// Tests whether each stage holds virtual stages of both directions, so that every one of them is on two
+/// stages.
 pub(crate) fn is_bidirectional(plan: &Plan) -> bool {
     plan.schedule.has_two_directions()
 }
@@ -306,7 +311,8 @@ pub(crate) fn laid(bare: &Plan, entries: Vec<StageRecompute>) -> Plan {
     lay::plan(bare, entries)
 }
 
-/// The groups of stages that select independently: `DualPipe` holds each virtual stage twice, on mirrored stages.
+/// The groups of stages that select independently: `DualPipe` holds each virtual stage twice, on mirrored
+/// stages.
 pub(crate) fn groups<'r>(plan: &Plan, rooms: &'r [StageRoom]) -> &'r [StageRoom] {
     if is_bidirectional(plan) { &rooms[..rooms.len().div_ceil(2)] } else { rooms }
 }

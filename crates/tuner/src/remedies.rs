@@ -1,6 +1,7 @@
 //! Remedies for a run that does not fit.
 //!
-//! Responsible for: candidate changes, least intrusive first. Does not evaluate them: the caller repeats the search with each.
+//! Responsible for: candidate changes, least intrusive first. Does not evaluate them: the caller repeats the
+//! search with each.
 
 use railwright_spec::plan::{PlanSpec, Sharding};
 use serde::Serialize;

@@ -1,11 +1,13 @@
 //! Strategy search: the best of all valid strategies for training a model on a cluster.
 //!
-//! Responsible for: the space of strategies ([`Space`]), pruning only of strategies that provably cannot win ([`Search::run_piece`]), and a
-//! result independent of the number of threads ([`Results::merge`], [`Search::outcome`]). Does not price: every time is from
-//! [`railwright_calculator::evaluate`], every byte from [`railwright_calculator::memory`].
+//! Responsible for: the space of strategies ([`Space`]), pruning only of strategies that provably cannot win
+//! ([`Search::run_piece`]), and a result independent of the number of threads ([`Results::merge`],
+//! [`Search::outcome`]). Does not price: every time is from [`railwright_calculator::evaluate`], every byte
+//! from [`railwright_calculator::memory`].
 //!
-//! A front end creates a [`Space`] from the user's settings, narrows it ([`Space::restrict`]) and prepares a [`Search`]. It runs its
-//! [`Search::pieces`] on any number of threads with one shared [`Incumbent`], merges, and uses the [`Outcome`].
+//! A front end creates a [`Space`] from the user's settings, narrows it ([`Space::restrict`]) and prepares a
+//! [`Search`]. It runs its [`Search::pieces`] on any number of threads with one shared [`Incumbent`], merges,
+//! and uses the [`Outcome`].
 
 mod bound;
 mod candidate;

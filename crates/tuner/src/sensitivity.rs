@@ -4,9 +4,9 @@
 //! `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Does not change
 //! the plan: see the search for the best layout on other hardware.
 //!
-//! The sum rule: multiply every rate by k, and divide every latency, floor and launch time by k. The step time is then divided by k. The
-//! elasticities of rates minus those of times therefore sum to -1, except for a few constants without a parameter (the ramp-up of
-//! transfers).
+//! The sum rule: multiply every rate by k, and divide every latency, floor and launch time by k. The step
+//! time is then divided by k. The elasticities of rates minus those of times therefore sum to -1, except for
+//! a few constants without a parameter (the ramp-up of transfers).
 
 mod knobs;
 
@@ -106,7 +106,8 @@ pub struct SumRule {
     pub rates: f64,
     /// Sum over times: latencies, floors, launches; above 0.
     pub times: f64,
-    /// Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the difference.
+    /// Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the
+    /// difference.
     pub rest: f64,
 }
 
@@ -118,7 +119,8 @@ pub struct Capacity {
     pub device: Bytes,
     /// Memory of the stage with the largest peak.
     pub peak: Bytes,
-    /// Minimum device memory of the run. Below, running out of memory is the more likely outcome; above, capacity has no effect.
+    /// Minimum device memory of the run. Below, running out of memory is the more likely outcome; above,
+    /// capacity has no effect.
     pub least: Bytes,
     /// Verdict on the fit.
     pub fit: Fit,

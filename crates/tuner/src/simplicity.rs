@@ -1,8 +1,8 @@
 //! Simplicity of a layout: unusual properties, and the number of enabled features.
 //!
-//! Responsible for: the order of layouts with step times within the model error: fewer and lesser [`UnusualFeature`]s
-//! first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are determined in
-//! [`crate::search`].
+//! Responsible for: the order of layouts with step times within the model error: fewer and lesser
+//! [`UnusualFeature`]s first, in the order of the enumeration, then fewer features ([`complexity`]). Ties are
+//! determined in [`crate::search`].
 
 use railwright_calculator::defaults::FEWEST_TOKENS;
 use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
@@ -19,11 +19,12 @@ pub enum UnusualFeature {
     UnequalChunks,
     /// A group that communicates in every layer spans two scale-up domains although it would fit into one.
     TornGroup,
-    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro-batch of several sequences. A
-    /// smaller micro-batch would split these without communication.
+    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a
+    /// micro-batch of several sequences. A smaller micro-batch would split these without communication.
     ShortContext,
-    /// Experts are distributed over several scale-up domains, so that tokens cross the network in every layer. Megatron-Core's guide to
-    /// mixtures of experts keeps expert and tensor parallelism within the NVLink domain.
+    /// Experts are distributed over several scale-up domains, so that tokens cross the network in every
+    /// layer. Megatron-Core's guide to mixtures of experts keeps expert and tensor parallelism within the
+    /// NVLink domain.
     ScatteredExperts,
     /// States are sharded over a part of the data-parallel ranks.
     PartialSharding,
@@ -50,11 +51,12 @@ impl UnusualFeature {
     }
 }
 
-/// Share of the device's memory above which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
+/// Share of the device's memory above which steps slow down
+/// ([`railwright_calculator::memory::retry_slowdown`]).
 pub const TIGHT: f64 = 0.92;
 
-/// Usual maximum number of GPUs of an expert-parallel group with fused dispatch, also between domains: DeepSeek-V3 trained with experts on
-/// 64 GPUs of 8 nodes (arXiv 2412.19437, section 3.2).
+/// Usual maximum number of GPUs of an expert-parallel group with fused dispatch, also between domains:
+/// DeepSeek-V3 trained with experts on 64 GPUs of 8 nodes (arXiv 2412.19437, section 3.2).
 const DISPATCHED_RANKS: u64 = 64;
 
 /// Tests whether a stack dispatches tokens by fused kernels.
@@ -124,8 +126,8 @@ impl UnusualFeatures {
     }
 }
 
-/// Tests for unnecessary differences of chunks. Without them, all but the first and the last have the same number of layers, and these have
-/// no more. Of two chunks one may have one layer more.
+/// Tests for unnecessary differences of chunks. Without them, all but the first and the last have the same
+/// number of layers, and these have no more. Of two chunks one may have one layer more.
 pub fn has_unequal_chunks(layers: &[u64]) -> bool {
     let most = layers.iter().copied().max().unwrap_or(0);
     match layers {
@@ -143,9 +145,11 @@ pub const fn has_short_context(sequence_length: u64, context: u64, micro_batch: 
 /// Complexity of a plan. Its order is by the features in use, then by chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complexity {
-    /// Number of features: kinds of parallelism in use, recompute, offload, uneven stages and partial shard groups.
+    /// Number of features: kinds of parallelism in use, recompute, offload, uneven stages and partial shard
+    /// groups.
     pub(crate) features: u8,
-    /// Chunks of the pipeline, virtual stages of all stages: each adds a message per micro-batch and direction.
+    /// Chunks of the pipeline, virtual stages of all stages: each adds a message per micro-batch and
+    /// direction.
     pub(crate) chunks: u64,
 }
 

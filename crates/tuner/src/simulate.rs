@@ -72,7 +72,8 @@ pub struct Simulation {
     /// The step with other hash seeds, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<OverSeeds>,
-    /// Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are specified.
+    /// Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are
+    /// specified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placed: Option<Placed>,
     /// This run and another on the same network; empty without another.
@@ -375,8 +376,8 @@ impl Extent {
     pub const WHOLE: Self = Self { most_flows: usize::MAX, limit: Seconds::new(f64::INFINITY) };
 }
 
-/// The time of a step on a network, as in [`simulate`], without the figures of a report. `None` above the limit. `watch` as in
-/// [`simulate_watched`].
+/// The time of a step on a network, as in [`simulate`], without the figures of a report. `None` above the
+/// limit. `watch` as in [`simulate_watched`].
 pub fn step_time_within(
     run: (&Model, &Cluster, &Plan),
     setting: &Setting<'_>,
@@ -449,7 +450,8 @@ fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> R
     Ok(staged)
 }
 
-/// Terms after the tasks: overlap of consecutive zero-bubble steps, and the jitter allowance, which is proportional to the step.
+/// Terms after the tasks: overlap of consecutive zero-bubble steps, and the jitter allowance, which is
+/// proportional to the step.
 struct After {
     jitter: f64,
 }

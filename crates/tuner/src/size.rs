@@ -26,12 +26,14 @@ pub struct Goal {
     pub deadline: Option<Seconds>,
     /// Maximum rent of the devices.
     pub budget: Option<Dollars>,
-    /// Minimum marginal efficiency for adding devices: work of an added device as a share of that of a device of the smallest number.
+    /// Minimum marginal efficiency for adding devices: work of an added device as a share of that of a
+    /// device of the smallest number.
     pub worth: f64,
 }
 
 impl Goal {
-    /// Half of the work of a device at the smallest number: below it, a second training would use the same money better.
+    /// Half of the work of a device at the smallest number: below it, a second training would use the same
+    /// money better.
     pub const WORTH: f64 = 0.5;
 }
 
@@ -81,8 +83,9 @@ pub struct Row {
     pub efficiency: f64,
     /// True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
     pub on_hull: bool,
-    /// Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None`
-    /// for the smallest, and for numbers that are no faster than a smaller one.
+    /// Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of
+    /// the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller
+    /// one.
     pub marginal_efficiency: Option<f64>,
     /// Days saved per added device.
     pub days_saved_per_device: Option<f64>,
@@ -167,7 +170,8 @@ pub struct Sizing {
 const MOST_ROWS: usize = 40;
 
 impl Sizing {
-    /// Starts a table. With `extends`, numbers beyond the first ones are tried if they may meet a goal. Otherwise only those given.
+    /// Starts a table. With `extends`, numbers beyond the first ones are tried if they may meet a goal.
+    /// Otherwise only those given.
     pub fn new(goal: Goal, machines: Vec<Machine>, extends: bool) -> Self {
         Self { goal, machines, rows: Vec::new(), impossible: Vec::new(), too_small: Vec::new(), extends }
     }
@@ -182,7 +186,8 @@ impl Sizing {
         let machine = &self.machines[index];
         let is_open = |n: &&u64| !self.is_known(index, **n);
         let open = if self.extends {
-            // From the largest down: a layout that fits on n devices also fits on a multiple, with more replicas.
+            // From the largest down: a layout that fits on n devices also fits on a multiple, with more
+            // replicas.
             machine.numbers.iter().rev().find(|n| is_open(n) && !self.is_too_small(index, **n))
         } else {
             machine.numbers.iter().find(is_open)
@@ -270,9 +275,10 @@ impl Sizing {
     }
 }
 
-/// Scaling efficiency, `E(n) = (T(n) / n) / (T(n0) / n0)` with T tokens per second and n0 the smallest number; and marginal efficiency,
-/// `(T(n) - T(m)) / (n - m) / (T(n0) / n0)`, where m is the next smaller number on the upper hull of T over n. Along the hull marginal
-/// efficiency only decreases, so one number that divides badly does not end scaling.
+/// Scaling efficiency, `E(n) = (T(n) / n) / (T(n0) / n0)` with T tokens per second and n0 the smallest
+/// number; and marginal efficiency, `(T(n) - T(m)) / (n - m) / (T(n0) / n0)`, where m is the next smaller
+/// number on the upper hull of T over n. Along the hull marginal efficiency only decreases, so one number
+/// that divides badly does not end scaling.
 fn compare(rows: &mut [Row], machine: usize) {
     let of_machine = |row: &&mut Row| row.machine == machine;
     let mut soonest: Option<Seconds> = None;

@@ -61,8 +61,8 @@ pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
     spec
 }
 
-/// Plans close to one that a file cannot have, the closest first: parameters gathered again for the backward pass, and recompute of all layers
-/// in place of some.
+/// Plans close to one that a file cannot have, the closest first: parameters gathered again for the backward
+/// pass, and recompute of all layers in place of some.
 pub fn plainer(plan: &Plan) -> Vec<Plan> {
     let sharding = Sharding { reshard_after_forward: true, ..plan.sharding };
     let is_gathered = plan.sharding.zero_stage == 3 && !plan.sharding.reshard_after_forward;
@@ -81,7 +81,8 @@ pub fn plainer(plan: &Plan) -> Vec<Plan> {
     plans
 }
 
-/// A plan as set by a file, with the free settings opened: for numbers of devices on which the file's layout is invalid.
+/// A plan as set by a file, with the free settings opened: for numbers of devices on which the file's layout
+/// is invalid.
 pub fn with_free_settings(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for key in PlanSpec::KEYS {
@@ -132,10 +133,11 @@ pub struct Level {
 
 /// The level of a job from its measured layouts, pairs of predicted and measured seconds. `None` without any.
 ///
-/// `ln(measured / predicted) = ln(factor) + own`, with `own` of variance `s²`. Two thirds of the errors of `ln`-differences between two
-/// layouts of one job are within `band` ([`differences::difference_band`]). A difference of two has the variance `2 s²`, so `s = band / √2`
-/// before any measurement. With `n` layouts of sample variance `v` about their mean, the estimate weights prior and sample by their degrees
-/// of freedom, the prior with `PRIOR`: `s² = (PRIOR · prior² + (n - 1) v) / (PRIOR + n - 1)`.
+/// `ln(measured / predicted) = ln(factor) + own`, with `own` of variance `s²`. Two thirds of the errors of
+/// `ln`-differences between two layouts of one job are within `band` ([`differences::difference_band`]). A
+/// difference of two has the variance `2 s²`, so `s = band / √2` before any measurement. With `n` layouts of
+/// sample variance `v` about their mean, the estimate weights prior and sample by their degrees of freedom,
+/// the prior with `PRIOR`: `s² = (PRIOR · prior² + (n - 1) v) / (PRIOR + n - 1)`.
 pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
     let ratios: Vec<f64> = pairs
         .iter()
@@ -159,8 +161,8 @@ const PRIOR: f64 = 2.0;
 const NINE_OF_TEN: f64 = 1.645;
 
 impl Level {
-    /// Expected time of an unmeasured layout, and its 90% interval from its own deviation and the uncertainty of the factor, `s · sqrt(1 +
-    /// 1/n)`.
+    /// Expected time of an unmeasured layout, and its 90% interval from its own deviation and the uncertainty
+    /// of the factor, `s · sqrt(1 + 1/n)`.
     pub fn expected(&self, predicted: f64) -> (f64, (f64, f64)) {
         let center = predicted * self.factor;
         let half = (NINE_OF_TEN * self.departure * (1.0 + 1.0 / self.layouts as f64).sqrt()).portable_exp();

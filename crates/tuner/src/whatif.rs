@@ -1,9 +1,10 @@
 //! What-if analysis: effect of changes on a run, each alone and all combined, with a breakdown of the
 //! difference.
 //!
-//! Responsible for: applying changes to one run (everything else is kept), pricing before and after with the same models, and the breakdown
-//! of the difference. Does not search: a change that makes the plan invalid is reported with the reason, and the others still apply. An
-//! invalid change (an unknown name, a value out of range) is an error.
+//! Responsible for: applying changes to one run (everything else is kept), pricing before and after with the
+//! same models, and the breakdown of the difference. Does not search: a change that makes the plan invalid is
+//! reported with the reason, and the others still apply. An invalid change (an unknown name, a value out of
+//! range) is an error.
 
 mod apply;
 mod change;
@@ -43,16 +44,19 @@ pub struct WhatIf {
     pub alone: Vec<ChangeResult>,
     /// All possible changes combined. `None` for fewer than two.
     pub together: Option<ChangeResult>,
-    /// The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
+    /// The key that two changes set to different values, so that they cannot be combined. `None` without a
+    /// conflict.
     pub rivals: Option<String>,
-    /// Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs).
+    /// Relative difference of step times within which two runs tie: the error of the model between two
+    /// layouts (68% of measured pairs).
     pub tie_band: f64,
     /// Combined gain compared with the single gains. `None` without a combination.
     pub interaction: Option<Interaction>,
 }
 
 impl WhatIf {
-    /// True if the MFU of some change is of another peak than that of the baseline: it does not change as throughput does.
+    /// True if the MFU of some change is of another peak than that of the baseline: it does not change as
+    /// throughput does.
     pub fn has_other_peaks(&self) -> bool {
         let possible = self.alone.iter().chain(&self.together).filter_map(ChangeResult::possible);
         let mut changes = possible.map(|possible| {
@@ -124,7 +128,8 @@ impl WhatIf {
         self.together.as_ref().or_else(|| self.alone.first())
     }
 
-    /// Verdict on the fit of the run with all changes; without it, the worst of all runs. An impossible change does not fit.
+    /// Verdict on the fit of the run with all changes; without it, the worst of all runs. An impossible
+    /// change does not fit.
     pub fn fit(&self) -> Fit {
         let of = |rehearsal: &ChangeResult| {
             rehearsal.possible().map_or(Fit::DoesNotFit, |possible| possible.after.fit)
@@ -139,8 +144,8 @@ impl WhatIf {
     }
 }
 
-/// Compares a run with changes. Fails if the run before cannot be priced, and with all problems of invalid changes. A change that makes the
-/// run impossible is an outcome.
+/// Compares a run with changes. Fails if the run before cannot be priced, and with all problems of invalid
+/// changes. A change that makes the run impossible is an outcome.
 pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Vec<Problem>> {
     let unchanged = Changed { run: baseline.run.clone(), slow: Vec::new(), warnings: Vec::new() };
     let before = price::price(&unchanged, baseline.network).map_err(|problem| vec![problem])?;

@@ -1,6 +1,7 @@
 //! Reason why a given strategy is not the result.
 //!
-//! Responsible for: one of five verdicts with its figures. Does not search: the caller provides the best matching strategy and the winner.
+//! Responsible for: one of five verdicts with its figures. Does not search: the caller provides the best
+//! matching strategy and the winner.
 
 use crate::ranking::{Difference, difference};
 use crate::search::{Candidate, Miss, Objective, difference_band};

@@ -1,7 +1,8 @@
 //! A found plan as the shortest specification that reproduces it.
 //!
-//! Responsible for: removal of defaults from a specification, of settings that a file contains, and of settings without effect on the plan.
-//! Never removes a setting with an effect: the result resolves to the same plan except for these, or is complete.
+//! Responsible for: removal of defaults from a specification, of settings that a file contains, and of
+//! settings without effect on the plan. Never removes a setting with an effect: the result resolves to the
+//! same plan except for these, or is complete.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -13,7 +14,8 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 /// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
-/// The shortest specification that resolves to the plan and keeps the settings of `specified`, in the order of the documentation.
+/// The shortest specification that resolves to the plan and keeps the settings of `specified`, in the order
+/// of the documentation.
 pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let wanted = plan.clone().placed_alike();
@@ -57,8 +59,8 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     spec_of(&words)
 }
 
-/// The fewest settings in addition to those of a file that resolve to the plan: none of them can be removed. Complete if some setting of
-/// the file cannot be replaced.
+/// The fewest settings in addition to those of a file that resolve to the plan: none of them can be removed.
+/// Complete if some setting of the file cannot be replaced.
 pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let wanted = plan.clone().placed_alike();
@@ -91,7 +93,8 @@ pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     spec_of(&words)
 }
 
-/// Settings in addition to those of a file, as on a command line: its batch replaces that of the file, for any of its keys.
+/// Settings in addition to those of a file, as on a command line: its batch replaces that of the file, for
+/// any of its keys.
 fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = file.clone();
     let later: Vec<&str> = words.iter().map(|(name, _)| *name).collect();

@@ -5,8 +5,8 @@ use railwright_spec::{cluster, model};
 use railwright_tuner::search::Shardings;
 use railwright_tuner::search::Space;
 
-/// ZeRO-3 of DeepSpeed gathers a layer's parameters again for the backward pass; FSDP may keep them, and has no stage that shards
-/// gradients and replicates parameters.
+/// ZeRO-3 of DeepSpeed gathers a layer's parameters again for the backward pass; FSDP may keep them, and has
+/// no stage that shards gradients and replicates parameters.
 #[test]
 fn a_search_has_the_sharding_of_the_framework() {
     let model = model::by_name("llama-3-8b").expect("known");

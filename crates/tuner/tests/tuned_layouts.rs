@@ -1,8 +1,9 @@
 //! The search compared with layouts that a vendor tuned and published: `catalog/evidence/tuned_layouts.csv`.
 //!
-//! Each layout is resolved like a user's command and predicted. It is compared with the best layout of the search for the same model,
-//! machines, batch and precision. Aims: predicted within 25% of the measured time, and no slower than the best by more than the tie band.
-//! `tests/data/tuned_misses.csv` lists the misses with their figures. Neither its length nor its figures may grow.
+//! Each layout is resolved like a user's command and predicted. It is compared with the best layout of the
+//! search for the same model, machines, batch and precision. Aims: predicted within 25% of the measured time,
+//! and no slower than the best by more than the tie band. `tests/data/tuned_misses.csv` lists the misses with
+//! their figures. Neither its length nor its figures may grow.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;

@@ -1,7 +1,8 @@
 //! Accuracy as the README states it: on publications excluded from the fit, then on those that it includes.
 //!
-//! Responsible for: the table by group of sources and the page of all publications, both from `catalog/evidence/left_out.csv`. Does not
-//! predict: a row of the table of measured runs without a left-out prediction is an error.
+//! Responsible for: the table by group of sources and the page of all publications, both from
+//! `catalog/evidence/left_out.csv`. Does not predict: a row of the table of measured runs without a left-out
+//! prediction is an error.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
@@ -47,7 +48,8 @@ fn line(out: &mut String, name: &str, all: &[LeftOut], rows: &[&LeftOut]) {
     );
 }
 
-/// The table of the README: errors with the publication left out of the fit, then errors of the fit, by group of sources.
+/// The table of the README: errors with the publication left out of the fit, then errors of the fit, by group
+/// of sources.
 pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, String> {
     let known: BTreeMap<&str, &LeftOut> = all.iter().map(|row| (row.id.as_str(), row)).collect();
     let mut groups: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
@@ -137,7 +139,8 @@ fn after_logs(remaining: &[Remaining]) -> String {
     out
 }
 
-/// The page of all publications. `remaining` has the errors after measured runs; `mechanisms` is the table of errors by mechanism.
+/// The page of all publications. `remaining` has the errors after measured runs; `mechanisms` is the table of
+/// errors by mechanism.
 pub(super) fn page(all: &[LeftOut], remaining: &[Remaining], mechanisms: &str) -> String {
     let rows: Vec<&LeftOut> = all.iter().collect();
     let total = left_out(&rows);

@@ -1,6 +1,7 @@
 //! Well-known runs as anchors: published value, prediction, and whether it is inside the interval.
 //!
-//! Responsible for: the page made of `catalog/evidence/anchors.csv`. Does not predict, and never omits bad predictions.
+//! Responsible for: the page made of `catalog/evidence/anchors.csv`. Does not predict, and never omits bad
+//! predictions.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
@@ -21,7 +22,8 @@ fn assumed(cells: &Cells) -> String {
     texts.join("; ")
 }
 
-/// An anchor's error, its error without its publication if constants were fitted to it, and true if it is inside its interval.
+/// An anchor's error, its error without its publication if constants were fitted to it, and true if it is
+/// inside its interval.
 struct Found {
     error: f64,
     left_out: Option<f64>,
@@ -122,7 +124,8 @@ mod tests {
         assert!(close * 10 >= errors.len() * 7, "{errors:?}");
     }
 
-    /// An anchor that constants were fitted to shows its left-out error, and one that they were not is marked so.
+    /// An anchor that constants were fitted to shows its left-out error, and one that they were not is marked
+    /// so.
     #[test]
     fn fitted_anchors_are_marked() {
         let table = include_str!("../../../catalog/evidence/anchors.csv");

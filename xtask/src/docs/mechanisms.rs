@@ -1,6 +1,7 @@
 //! Left-out errors by mechanism: those that cause the tail.
 //!
-//! Responsible for: groups of runs by their plan and machine, for all publications, and the table of their errors. Independent of sources.
+//! Responsible for: groups of runs by their plan and machine, for all publications, and the table of their
+//! errors. Independent of sources.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;

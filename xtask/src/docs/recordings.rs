@@ -1,6 +1,7 @@
 //! Terminal recordings: commands of the tutorial with their output, as animated SVG.
 //!
-//! Responsible for: drawing. The tutorial has the commands and the output, which the tests of guides compare with the program.
+//! Responsible for: drawing. The tutorial has the commands and the output, which the tests of guides compare
+//! with the program.
 
 use railwright_spec::human::markup;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Module dependencies, from `use` lines and paths in the text of a crate.
 //!
-//! Responsible for: production code alone. A name that a module re-exports counts as a use of the defining module. A parent's list of its
-//! children and of their exports does not count.
+//! Responsible for: production code alone. A name that a module re-exports counts as a use of the defining
+//! module. A parent's list of its children and of their exports does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@ use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, published_batch, usual_batch};
 
-/// Default batch of each setting; `None` if it is specified. The published batch, or the usual one for all cluster sizes if they divide it.
+/// Default batch of each setting; `None` if it is specified. The published batch, or the usual one for all
+/// cluster sizes if they divide it.
 pub(super) fn batches(
     asked: &dyn Question,
     published: Option<&PublishedTraining>,

@@ -1,6 +1,7 @@
 //! Layouts whose measurement would narrow the intervals of the ranking most.
 //!
-//! Responsible for: the choice among the rows of one setting. Without result for rows on several machines, which share no measurements.
+//! Responsible for: the choice among the rows of one setting. Without result for rows on several machines,
+//! which share no measurements.
 
 use super::Shown;
 use crate::question::Question;
@@ -54,7 +55,8 @@ pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>
     Ok(measures.collect())
 }
 
-/// Rounds a width for answers: logarithms of WebAssembly and of the system's library differ in the last bit, and answers must not.
+/// Rounds a width for answers: logarithms of WebAssembly and of the system's library differ in the last bit,
+/// and answers must not.
 fn written(width: f64) -> f64 {
     (width * 1e9).round() / 1e9
 }

@@ -178,7 +178,8 @@ pub(super) fn contradictions(
     }
 }
 
-/// Removes the hint for uneven stages if there are more chunks than layers, with embedding and head as one layer each.
+/// Removes the hint for uneven stages if there are more chunks than layers, with embedding and head as one
+/// layer each.
 fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
     if problem.is_resolved_by("plan.uneven_stages") && chunks > layers.saturating_add(2) {

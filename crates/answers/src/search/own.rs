@@ -1,6 +1,7 @@
 //! Layout of a launch file among the results, and the free settings of the file.
 //!
-//! Responsible for: the row of the file's own layout, and its fixed settings as text. The front end opens the file.
+//! Responsible for: the row of the file's own layout, and its fixed settings as text. The front end opens the
+//! file.
 
 use super::{Shown, one};
 use crate::Refused;

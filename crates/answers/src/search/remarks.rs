@@ -101,7 +101,8 @@ pub(super) fn not_expressed(run: &Run) -> Vec<String> {
     keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
 
-/// The writer of the priced software if it is not Megatron-LM's, and the plan settings that its files lack; `None` if it refuses the run.
+/// The writer of the priced software if it is not Megatron-LM's, and the plan settings that its files lack;
+/// `None` if it refuses the run.
 pub(super) fn own_writer(run: &Run) -> Option<(&'static str, Vec<String>)> {
     let name = railwright_launch::framework_of(&run.plan.software).filter(|name| *name != "megatron")?;
     let lost = railwright_launch::writers().iter().find(|writer| writer.name() == name)?.write(run);

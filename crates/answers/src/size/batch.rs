@@ -23,8 +23,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Batch: specified, else that of the published training, else the default. `length` is the specified sequence length; `None` if not
-    /// specified.
+    /// Batch: specified, else that of the published training, else the default. `length` is the specified
+    /// sequence length; `None` if not specified.
     pub(super) fn of(
         asked: &dyn Question,
         published: Option<&PublishedTraining>,
@@ -129,7 +129,8 @@ impl Batch {
     }
 }
 
-/// Batch of a run with a number of micro-batches: micro-batch size x micro-batches x replicas on the run's own devices.
+/// Batch of a run with a number of micro-batches: micro-batch size x micro-batches x replicas on the run's
+/// own devices.
 fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>, Problem> {
     let Some(micro_batches) = specified.micro_batches else { return Ok(None) };
     let devices = asked.settings().first().and_then(|setting| setting.spec.cluster.devices);

@@ -1,7 +1,8 @@
 //! Link models of collectives inside a domain, and their sustained share within runs.
 //!
-//! Responsible for: the three constants of each model by relative least squares without negative ones, and the one sustained rate of a run.
-//! With too few sizes, the catalogue's model is scaled. Upper bounds contain waits, so they never slow a collective down.
+//! Responsible for: the three constants of each model by relative least squares without negative ones, and
+//! the one sustained rate of a run. With too few sizes, the catalogue's model is scaled. Upper bounds contain
+//! waits, so they never slow a collective down.
 
 use super::{
     Line, Observation, Predictor, from, is_local, line, median, regime, rounded, significant, spread,
@@ -18,7 +19,8 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Minimum number of sizes for a separate model. The next constant is the minimum ratio of the largest to the smallest.
+/// Minimum number of sizes for a separate model. The next constant is the minimum ratio of the largest to the
+/// smallest.
 pub(super) const SIZES: usize = 4;
 pub(super) const REACH: f64 = 64.0;
 /// Minimum bandwidth share of the time of the largest size: below it the log determines latencies only.
@@ -29,7 +31,8 @@ const ROUNDS: usize = 8;
 /// Measurements by operation and number of ranks.
 type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
 
-/// Collectives inside one domain, or those that cross domains. Without a scale-up link, a node counts as a domain.
+/// Collectives inside one domain, or those that cross domains. Without a scale-up link, a node counts as a
+/// domain.
 pub(super) fn by_place<'s>(
     cluster: &Cluster,
     samples: &'s [Samples],
@@ -117,8 +120,8 @@ fn distinct(points: &[(f64, f64)]) -> usize {
     sizes.len()
 }
 
-/// Constants of `t = base + f b per_wire + ramp sqrt(b)`, none negative and the second above zero, with the smallest relative errors.
-/// Outliers get less weight (iteratively, 1 / max(2%, |error|)).
+/// Constants of `t = base + f b per_wire + ramp sqrt(b)`, none negative and the second above zero, with the
+/// smallest relative errors. Outliers get less weight (iteratively, 1 / max(2%, |error|)).
 pub(super) fn law(points: &[(f64, f64)], factor: f64) -> Option<[f64; 3]> {
     let mut weights = vec![1.0; points.len()];
     let mut best = None;

@@ -1,6 +1,7 @@
 //! Network between domains: the NIC share that collectives reach, and latencies relative to the catalogue.
 //!
-//! Responsible for: three numbers, by coordinate descent on the calculator's own models. Excludes measurements inside one domain.
+//! Responsible for: three numbers, by coordinate descent on the calculator's own models. Excludes
+//! measurements inside one domain.
 
 use super::collectives::by_place;
 use super::{from, group, is_local, median, rounded, uncertainty};
@@ -116,10 +117,12 @@ fn weighted(cluster: &Cluster, samples: &[&CollectiveSample]) -> f64 {
     off / measured.max(1e-12)
 }
 
-/// Maximum ratio of a new error to the current one for a change: constants that measurements do not determine keep their value.
+/// Maximum ratio of a new error to the current one for a change: constants that measurements do not determine
+/// keep their value.
 const WORTH: f64 = 0.99;
 
-/// Argument of the minimum in a range, searched in the logarithm: a coarse grid, then golden sections around its best point.
+/// Argument of the minimum in a range, searched in the logarithm: a coarse grid, then golden sections around
+/// its best point.
 fn lowest((low, high): (f64, f64), start: f64, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let grid = |at: usize| {

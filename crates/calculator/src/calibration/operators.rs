@@ -136,7 +136,8 @@ pub(super) fn fit(
 /// Held-out error of the fits of each kind.
 pub(super) type Judged = BTreeMap<(Operators, Regime), Option<LeftOut>>;
 
-/// Leave-one-shape-out error of the fits. For a single shape, each half of its measurements predicts the other.
+/// Leave-one-shape-out error of the fits. For a single shape, each half of its measurements predicts the
+/// other.
 fn left_out(operators: Operators, regime: Regime, shapes: &[Shape]) -> Option<LeftOut> {
     if let [one] = shapes {
         let trial = |measured, fitted| Trial { measured, shipped: one.observation.before, fitted };
@@ -159,8 +160,8 @@ fn left_out(operators: Operators, regime: Regime, shapes: &[Shape]) -> Option<Le
     LeftOut::of(shapes.len(), &trials)
 }
 
-/// One point per range of work: rate = sum of the model's times over sum of measured times, so that the sum of measured times is exact. The
-/// point's work is the middle of the time.
+/// One point per range of work: rate = sum of the model's times over sum of measured times, so that the sum
+/// of measured times is exact. The point's work is the middle of the time.
 fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
     #[derive(Default)]
     struct Bin {

@@ -1,23 +1,27 @@
-//! Infers the times of a step's parts from measured step times: a Bayesian linear model of logarithms in three levels.
+//! Infers the times of a step's parts from measured step times: a Bayesian linear model of logarithms in
+//! three levels.
 //!
-//! Responsible for: the prior (errors of a stack, of its runs of one model and format, and of single runs), and its update by measured over
-//! predicted times. Further, the spread of a prediction under it. Does not price runs: shares of parts and ratios are inputs.
+//! Responsible for: the prior (errors of a stack, of its runs of one model and format, and of single runs),
+//! and its update by measured over predicted times. Further, the spread of a prediction under it. Does not
+//! price runs: shares of parts and ratios are inputs.
 //!
-//! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the logarithm of the predicted time with
-//! that of the part's time. `theta ~ N(0, V)` is of the stack, `V = level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and
-//! format: rates of GEMMs and launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout. The time
-//! added by the host or the network differs between layouts, so a log limited by them moves other layouts little. `v ~ InvGamma(nu / 2, nu
-//! residual^2 / 2)` is of the stack: logs that disagree move other runs less. V is no multiple of v, so that a single wild log does not
-//! move everything.
+//! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the
+//! logarithm of the predicted time with that of the part's time. `theta ~ N(0, V)` is of the stack, `V =
+//! level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and format: rates of GEMMs and
+//! launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout. The
+//! time added by the host or the network differs between layouts, so a log limited by them moves other
+//! layouts little. `v ~ InvGamma(nu / 2, nu residual^2 / 2)` is of the stack: logs that disagree move other
+//! runs less. V is no multiple of v, so that a single wild log does not move everything.
 //!
-//! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
+//! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd
+//! ed., sections 5.4, 14.7 and 14.8).
 
 use crate::software::PARTS;
 use railwright_spec::Portable as _;
 use serde::{Deserialize, Serialize};
 
-/// Factor that multiplies and divides a part's time to determine its share. Central differences over this range cover the corners where the
-/// host or a link becomes the bottleneck.
+/// Factor that multiplies and divides a part's time to determine its share. Central differences over this
+/// range cover the corners where the host or a link becomes the bottleneck.
 pub const STEP: f64 = 1.15;
 
 /// Grid of a stack's scale: lowest and highest standard deviation, and number of points.
@@ -116,8 +120,8 @@ impl Prior {
         logs.iter().map(|log| log - sum).collect()
     }
 
-    /// Posterior for runs of a group, given measured runs. `None` is a group without measured runs. Runs of one layout are one run: pass
-    /// their mean.
+    /// Posterior for runs of a group, given measured runs. `None` is a group without measured runs. Runs of
+    /// one layout are one run: pass their mean.
     pub fn update(&self, runs: &[Observed], group: Option<usize>) -> Posterior {
         let all = self.covariance();
         let towards: Vec<Vector> = runs.iter().map(|run| product(&all, &run.shares)).collect();
@@ -224,8 +228,8 @@ impl Posterior {
         self.residual.powi(2) * spread(&self.scatter, shares)
     }
 
-    /// Posterior after a further run of these shares and of the same group, without its result: the covariance shrinks by `C o o^T C /
-    /// (noise + o^T C o)`.
+    /// Posterior after a further run of these shares and of the same group, without its result: the
+    /// covariance shrinks by `C o o^T C / (noise + o^T C o)`.
     #[must_use]
     pub fn observing(&self, other: [f64; PARTS]) -> Self {
         let towards = product(&self.covariance, &other);
@@ -295,7 +299,8 @@ fn times(a: &Matrix, b: &Matrix) -> Matrix {
     a.map(|row| std::array::from_fn(|column| (0..PARTS).map(|k| row[k] * b[k][column]).sum()))
 }
 
-/// Inverse of a positive definite matrix and the logarithm of its determinant (Gauss-Jordan: pivots on the diagonal are positive).
+/// Inverse of a positive definite matrix and the logarithm of its determinant (Gauss-Jordan: pivots on the
+/// diagonal are positive).
 fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     let mut left = *matrix;
     let mut right = [[0.0; PARTS]; PARTS];
@@ -382,7 +387,8 @@ mod tests {
         assert!((determinant - f64::ln(expected)).abs() < 1e-9);
     }
 
-    /// A run that takes 20% longer changes all parts, mostly its largest ones. Similar runs change most, and their spread shrinks most.
+    /// A run that takes 20% longer changes all parts, mostly its largest ones. Similar runs change most, and
+    /// their spread shrinks most.
     #[test]
     fn a_run_moves_what_fills_it_and_narrows_what_is_like_it() {
         let before = PRIOR.update(&[], Some(0));
@@ -410,7 +416,8 @@ mod tests {
         assert_eq!(PRIOR.update(&runs, Some(7)), PRIOR.update(&runs, None));
     }
 
-    /// A log limited by the host changes the prediction of a compute-bound run less than a compute-bound log does.
+    /// A log limited by the host changes the prediction of a compute-bound run less than a compute-bound log
+    /// does.
     #[test]
     fn a_log_that_scatters_moves_less() {
         let host = [0.2, 0.05, 0.75, 0.0];
@@ -418,7 +425,8 @@ mod tests {
         assert!(moved(host) < 0.5 * moved(COMPUTE), "{} {}", moved(host), moved(COMPUTE));
     }
 
-    /// Runs that agree narrow later predictions more than runs that scatter about the same mean, and change them more.
+    /// Runs that agree narrow later predictions more than runs that scatter about the same mean, and change
+    /// them more.
     #[test]
     fn scatter_widens() {
         let of = |ratios: [f64; 3]| {
@@ -446,7 +454,8 @@ mod tests {
         assert!((found - density.ln()).abs() < 1e-9, "{found} {}", density.ln());
     }
 
-    /// Two calculations of the same density: sums over groups, and the determinant of the whole covariance at each scale.
+    /// Two calculations of the same density: sums over groups, and the determinant of the whole covariance at
+    /// each scale.
     #[test]
     fn evidence_of_groups_is_that_of_the_whole_covariance() {
         let runs = [

@@ -1,7 +1,8 @@
-//! Factors of the step's parts from measured step times of some layouts, and the interval of predictions under them.
+//! Factors of the step's parts from measured step times of some layouts, and the interval of predictions
+//! under them.
 //!
-//! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and the run that narrows it most.
-//! Excludes the statistics: see [`super::posterior`].
+//! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and
+//! the run that narrows it most. Excludes the statistics: see [`super::posterior`].
 
 use super::StepLine;
 use super::posterior::{Observed, Posterior, STEP};
@@ -36,7 +37,8 @@ pub struct Timed<'a> {
     pub seconds: Seconds,
 }
 
-/// Growth of the logarithm of a run's step time with that of the time of each part, by central differences over [`STEP`].
+/// Growth of the logarithm of a run's step time with that of the time of each part, by central differences
+/// over [`STEP`].
 pub fn shares(costing: &Costing<'_>) -> Result<[f64; PARTS], Problem> {
     let mut shares = [0.0; PARTS];
     for (part, share) in shares.iter_mut().enumerate() {
@@ -68,7 +70,8 @@ fn step(costing: &Costing<'_>) -> Result<f64, Problem> {
 
 /// Fits factors of parts to measured step times, in addition to those in `known`. `None` without runs.
 ///
-/// Runs of one layout count once, by the geometric mean of their times: their unexplained residual is the same.
+/// Runs of one layout count once, by the geometric mean of their times: their unexplained residual is the
+/// same.
 pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option<StepTimes>, Problem> {
     let Some(first) = runs.first() else { return Ok(None) };
     let mut layouts: Vec<(Timed<'_>, f64, f64)> = Vec::new();
@@ -208,7 +211,8 @@ pub fn lines(runs: &[Timed<'_>], calibration: &Calibration) -> Result<Vec<StepLi
         .collect()
 }
 
-/// Step-time calibration of a run with its posterior. `None` unless the calibration is for the run's software generation.
+/// Step-time calibration of a run with its posterior. `None` unless the calibration is for the run's software
+/// generation.
 fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
     let calibration = costing.machine.calibration.as_deref()?;
     let steps = calibration.steps.as_ref().filter(|_| calibration.software == costing.software.id)?;
@@ -222,15 +226,16 @@ fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
     Some((steps, posterior))
 }
 
-/// Logarithm of the largest deviation of nine of ten measurements of a layout from their geometric mean: 86 measured runs of
-/// `catalog/evidence/measured_runs.csv` in 26 sets whose published settings are all equal. [`REPEATED_HALF`] is that of half of them.
+/// Logarithm of the largest deviation of nine of ten measurements of a layout from their geometric mean: 86
+/// measured runs of `catalog/evidence/measured_runs.csv` in 26 sets whose published settings are all equal.
+/// [`REPEATED_HALF`] is that of half of them.
 pub const REPEATED: f64 = 0.10;
 
 /// The same of half of these measurements.
 const REPEATED_HALF: f64 = 0.015;
 
-/// The interval of a run whose own layout was measured: around both the measurement and the prediction, by the scatter of repeated runs
-/// ([`REPEATED`]). `None` if other layouts were measured.
+/// The interval of a run whose own layout was measured: around both the measurement and the prediction, by
+/// the scatter of repeated runs ([`REPEATED`]). `None` if other layouts were measured.
 pub fn measured_interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Interval, Seconds)> {
     let (steps, _) = known(costing)?;
     let calibration = costing.machine.calibration.as_deref()?;
@@ -271,11 +276,13 @@ pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Int
 pub struct MeasurementValue {
     /// Index of the run.
     pub index: usize,
-    /// Upper over lower end of the 90% interval after measuring this run and those before it, geometric mean over the runs.
+    /// Upper over lower end of the 90% interval after measuring this run and those before it, geometric mean
+    /// over the runs.
     pub width: f64,
 }
 
-/// Runs in the order in which their measurement would narrow the intervals of all runs most. A further run must narrow them by at least 2%.
+/// Runs in the order in which their measurement would narrow the intervals of all runs most. A further run
+/// must narrow them by at least 2%.
 pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<MeasurementValue>, Problem> {
     const LITTLE: f64 = 0.98;
     let Some(first) = runs.first() else { return Ok(Vec::new()) };

@@ -1,7 +1,8 @@
 //! Whole steps: constants that the shapes of single operators did not determine.
 //!
-//! Responsible for: attention and GEMMs of unknown shape, element-wise kernels, loss, update and host. Each is fitted from its time in the
-//! step relative to the run's prediction of it. Excludes pipeline bubbles and exposed communication: they follow from the rest.
+//! Responsible for: attention and GEMMs of unknown shape, element-wise kernels, loss, update and host. Each
+//! is fitted from its time in the step relative to the run's prediction of it. Excludes pipeline bubbles and
+//! exposed communication: they follow from the rest.
 
 use super::step_times::{self, Timed};
 use super::{Evidence, StepLine, from, rounded};
@@ -93,8 +94,8 @@ fn parts(evaluation: &Evaluation) -> StepSample {
     }
 }
 
-/// Fits the constants that steps determine, in an order in which later fits do not change earlier ones. Operators in `kept` keep the
-/// shipped model.
+/// Fits the constants that steps determine, in an order in which later fits do not change earlier ones.
+/// Operators in `kept` keep the shipped model.
 pub(super) fn fit(
     (bare, model, plan): (&Cluster, &Model, &Plan),
     samples: &[Samples],
@@ -121,7 +122,8 @@ pub(super) fn fit(
     let worth = |time: Seconds| time > measured.step * LITTLE;
     let set = |calibration: &mut Calibration, operators, rate: f64, work: Seconds, evidence| {
         if (1e-3..=1e3).contains(&rate) {
-            // A single rate holds at any work. Its point is the work of an element-wise kernel at the data-sheet bandwidth in that time.
+            // A single rate holds at any work. Its point is the work of an element-wise kernel at the
+            // data-sheet bandwidth in that time.
             let work = (work.get() * bare.accelerator.memory_bandwidth.get()).max(1.0).round();
             calibration.rates.push(Rate {
                 operators,
@@ -209,8 +211,8 @@ pub(super) fn fit(
     lines(bare, &now(calibration), model, plan, &measured)
 }
 
-/// Part of the update that moves no state: Muon's GEMMs and offloaded work. It is the remainder if element-wise kernels cost almost
-/// nothing.
+/// Part of the update that moves no state: Muon's GEMMs and offloaded work. It is the remainder if
+/// element-wise kernels cost almost nothing.
 fn unstreamed(
     bare: &Cluster,
     model: &Model,
@@ -231,9 +233,9 @@ fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
     Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() }
 }
 
-/// Fits the host's costs to the measured idle time of the device. If it idles longer than predicted, one factor scales all of them. If it
-/// idles less, the time of a step outside passes shrinks first: a device that never waits only proves that a launch costs less than its
-/// kernel.
+/// Fits the host's costs to the measured idle time of the device. If it idles longer than predicted, one
+/// factor scales all of them. If it idles less, the time of a step outside passes shrinks first: a device
+/// that never waits only proves that a launch costs less than its kernel.
 fn fit_host(
     bare: &Cluster,
     model: &Model,

@@ -1,8 +1,8 @@
 //! Sustained link models of collectives within runs: one per operation and number of ranks.
 //!
-//! Responsible for: merged sizes with several transfers each, and a model from them if their range suffices, otherwise the known model at
-//! their rate. Excludes upper bounds (transfers that include waits for untraced ranks), groups that cross domains, and few transfers: these
-//! share one rate.
+//! Responsible for: merged sizes with several transfers each, and a model from them if their range suffices,
+//! otherwise the known model at their rate. Excludes upper bounds (transfers that include waits for untraced
+//! ranks), groups that cross domains, and few transfers: these share one rate.
 
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
 use super::left_out::{LeftOut, Trial};
@@ -131,7 +131,8 @@ struct Size {
     times: Vec<Seconds>,
 }
 
-/// Sizes in ascending bytes. Those within [`BIN`] are merged at their mean; each has at least [`EACH`] transfers.
+/// Sizes in ascending bytes. Those within [`BIN`] are merged at their mean; each has at least [`EACH`]
+/// transfers.
 fn joined(group: &[&CollectiveSample]) -> Vec<Size> {
     let mut known: Vec<&CollectiveSample> = group.iter().copied().filter(|s| !s.is_bound).collect();
     known.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
@@ -329,7 +330,8 @@ mod tests {
             let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
             fit(&case(&cluster), &[of(all)]).expect("an answer")
         };
-        // Four times as long, with untraced ranks: the prediction may be right, so there is no error and no change.
+        // Four times as long, with untraced ranks: the prediction may be right, so there is no error and no
+        // change.
         let waits = fitted(4.0, true);
         assert!(waits.calibration.is_empty(), "{:?}", waits.calibration);
         let line = &waits.lines[0];

@@ -232,8 +232,9 @@ fn steps_settle_streams_update_and_host() {
     }
 }
 
-/// A whole step corrects the parts towards the measured time, but not completely: a stack has a common level, and a run has its own
-/// scatter. Predictions of the run and of another layout change too. Their intervals are narrower than without measurements.
+/// A whole step corrects the parts towards the measured time, but not completely: a stack has a common level,
+/// and a run has its own scatter. Predictions of the run and of another layout change too. Their intervals
+/// are narrower than without measurements.
 #[test]
 fn a_log_corrects_the_parts_of_the_step() {
     let cluster = by_name("dgx-h100", 8).expect("known");
@@ -364,7 +365,8 @@ fn a_fit_with_larger_error_on_left_out_shapes_is_rejected() {
     assert!(fitted.calibration.is_empty(), "{:?}", fitted.calibration);
     let line = &fitted.lines[0];
     assert_eq!((line.name.as_str(), line.error_before), ("products.bf16", line.error_after));
-    // By hand: with one shape held out, the other's rate predicts it. Times have the ratio of the model's times.
+    // By hand: with one shape held out, the other's rate predicts it. Times have the ratio of the model's
+    // times.
     let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
     let law = |side| {
         let one = product([side, side, side], ProductPass::Forward, Vec::new());

@@ -1,7 +1,7 @@
 //! Collectives across scale-up domains: rings and trees over the NICs, and their cost as groups grow.
 //!
-//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain uses `local` NICs. Latency
-//! limits small messages at scale: a ring's hops are sequential.
+//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain
+//! uses `local` NICs. Latency limits small messages at scale: a ring's hops are sequential.
 
 use super::fabric::{Links, ring_wire};
 use super::link::TreeChannels;
@@ -19,8 +19,8 @@ struct Protocol {
     share: f64,
 }
 
-/// NCCL's ring tuning table (`src/graph/tuning.cc`, June 2026): base and hop latencies. A hop across the network adds the network's latency
-/// (5 us is usual). This is subtracted from Simple's 14 us x 1.4.
+/// NCCL's ring tuning table (`src/graph/tuning.cc`, June 2026): base and hop latencies. A hop across the
+/// network adds the network's latency (5 us is usual). This is subtracted from Simple's 14 us x 1.4.
 const RING: [Protocol; 3] = [
     Protocol { name: "ring-ll", base: 6.6e-6, hop_inside: 0.6e-6, hop_network: 2.7e-6, share: 0.5 },
     Protocol { name: "ring-ll128", base: 14.0e-6, hop_inside: 1.9e-6, hop_network: 4.0e-6, share: 0.92 },
@@ -33,13 +33,13 @@ const TREE_HOP: f64 = 5.0e-6;
 const TREE_HOP_LARGE: f64 = 14.0e-6;
 /// Message size in bytes with half of [`TREE_HOP_LARGE`].
 const TREE_LARGE: f64 = 65_536.0;
-/// Latency of a tree hop between devices of a domain, in seconds: with the smallest messages, and above the LL protocols (`TREE`, `LL` and
-/// `Simple`, NVLink, in NCCL's tuning table).
+/// Latency of a tree hop between devices of a domain, in seconds: with the smallest messages, and above the
+/// LL protocols (`TREE`, `LL` and `Simple`, NVLink, in NCCL's tuning table).
 const CHAIN_HOP: f64 = 0.6e-6;
 const CHAIN_HOP_LARGE: f64 = 4.0e-6;
-/// Maximum number of members of a domain whose switch reduces for a tree between domains: those of one node. The published all-reduces over
-/// several racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all slower than such a tree would allow. Their job files request it
-/// as an algorithm.
+/// Maximum number of members of a domain whose switch reduces for a tree between domains: those of one node.
+/// The published all-reduces over several racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all
+/// slower than such a tree would allow. Their job files request it as an algorithm.
 pub(super) const SWITCH_TREE: u64 = 8;
 /// Maximum number of domains with the rates of near trees in NCCL's table.
 const NEAR: u64 = 2;
@@ -52,8 +52,8 @@ const CHUNK: f64 = 524_288.0;
 /// Filling the pipeline over the network: seconds per square root of a byte, up to a chunk's worth.
 const FILL: f64 = 8.0e-9;
 const FILL_MOST: f64 = 100.0e-6;
-/// Latency of a reduction by switches of the network, in seconds, without that of the domain (NVLS over the network in NCCL's tuning table,
-/// `src/graph/tuning.cc`).
+/// Latency of a reduction by switches of the network, in seconds, without that of the domain (NVLS over the
+/// network in NCCL's tuning table, `src/graph/tuning.cc`).
 const IN_SWITCHES: f64 = 18.0e-6;
 /// Seconds for each remote peer of an all-to-all.
 const PER_PEER: f64 = 1.0e-6;
@@ -81,8 +81,9 @@ impl Network {
 
     /// `t = base + inside hops + network hops + max(NVLink part, NIC part)`, the cheapest of the protocols.
     ///
-    /// A ring of n ranks over D domains has n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the network. Each NIC carries f b /
-    /// local. In domains with fewer members each carries more, and all wait for these.
+    /// A ring of n ranks over D domains has n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the
+    /// network. Each NIC carries f b / local. In domains with fewer members each carries more, and all
+    /// wait for these.
     fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
         let domains = span.domains();
         let passes = if op == Collective::AllReduce { 2.0 } else { 1.0 };
@@ -115,10 +116,11 @@ impl Network {
         cost(best, between_neighbours(wire, span), network)
     }
 
-    /// All-reduce by double binary trees between domains over the switch or chain inside each (NCCL's tree and NVLS tree):
-    /// `t = base of the domain + 2 log2(D) hops + max(NVLink part, NIC part) + fill`.
+    /// All-reduce by double binary trees between domains over the switch or chain inside each (NCCL's tree
+    /// and NVLS tree): `t = base of the domain + 2 log2(D) hops + max(NVLink part, NIC part) + fill`.
     ///
-    /// NICs of a domain send S over two domains and 3/2 S over three. Over more they send 2 S (D - 1)/D to 2 S, the same as a ring.
+    /// NICs of a domain send S over two domains and 3/2 S over three. Over more they send 2 S (D - 1)/D to 2
+    /// S, the same as a ring.
     fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let op = Collective::AllReduce;
         let domains = span.domains();
@@ -135,7 +137,8 @@ impl Network {
         let (base, nvlink) = if span.local > 1 {
             let (law, _) = links.law(op, span.local);
             let inside = law.wire(op, bytes, span.local as f64);
-            // The same data is distributed over more ranks: f grows from (local - 1)/local to (ranks - 1)/ranks.
+            // The same data is distributed over more ranks: f grows from (local - 1)/local to (ranks -
+            // 1)/ranks.
             let more = wire / ring_wire(op, bytes, span.local);
             (law.base, law.growing(inside * more, bytes))
         } else {
@@ -148,11 +151,12 @@ impl Network {
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
 
-    /// All-reduce by double binary trees between domains and a chain of devices inside each, without reduction in switches (NCCL's tree over
-    /// racks): `t = base + 2 (local - 1) (h + c/r) + 2 log2(D) (H + c/r) + f b / min(NVLink, channels r) + fill`.
+    /// All-reduce by double binary trees between domains and a chain of devices inside each, without
+    /// reduction in switches (NCCL's tree over racks): `t = base + 2 (local - 1) (h + c/r) + 2 log2(D) (H
+    /// + c/r) + f b / min(NVLink, channels r) + fill`.
     ///
-    /// A chunk of c bytes passes up the chain and down again, at the rate r of its channel, before the pipeline is full. Rates of channels are
-    /// those of NCCL's tuning table.
+    /// A chunk of c bytes passes up the chain and down again, at the rate r of its channel, before the
+    /// pipeline is full. Rates of channels are those of NCCL's tuning table.
     fn chain(&self, links: &Links, channels: TreeChannels, bytes: f64, span: &Span) -> CollectiveCost {
         let wire = ring_wire(Collective::AllReduce, bytes, span.ranks);
         let network = wire / span.least as f64;
@@ -173,12 +177,14 @@ impl Network {
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
 
-    /// All-reduce over racks of NVLink. Over two racks the faster of tree and ring; over more, the library's selection.
+    /// All-reduce over racks of NVLink. Over two racks the faster of tree and ring; over more, the library's
+    /// selection.
     ///
-    /// NCCL selects by its own estimates, not by the actual time. Beyond two racks a channel of its tree reaches about half the rate over
-    /// two (`perChMaxTreeBws`). Its estimate has 92% of the ring's bandwidth, as it counts the channels of fast links twice. So it runs
-    /// trees up to [`Network::tree_up_to`], where rings would be faster. Above that size a ring is not assumed to be faster than the tree
-    /// at that size, so that more bytes never take less time.
+    /// NCCL selects by its own estimates, not by the actual time. Beyond two racks a channel of its tree
+    /// reaches about half the rate over two (`perChMaxTreeBws`). Its estimate has 92% of the ring's
+    /// bandwidth, as it counts the channels of fast links twice. So it runs trees up to
+    /// [`Network::tree_up_to`], where rings would be faster. Above that size a ring is not assumed to be
+    /// faster than the tree at that size, so that more bytes never take less time.
     fn over_racks(
         &self,
         links: &Links,
@@ -195,12 +201,15 @@ impl Network {
         if bytes <= most { tree } else { CollectiveCost { time: ring.time.max(tree.time), ..ring } }
     }
 
-    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains. It is the size at which its estimates
-    /// are equal (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
+    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains. It is the
+    /// size at which its estimates are equal (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`,
+    /// `src/graph/tuning.cc`, protocol Simple),
     ///
-    /// `1.4 (base + 2 (n - D) h_ring + 2 (D - 1) H) + 2 (n - 1)/n S/B` and `base + 2 ((n/D - 1) h_tree + log2(D) H) + 2 S/(0.92 B)`,
+    /// `1.4 (base + 2 (n - D) h_ring + 2 (D - 1) H) + 2 (n - 1)/n S/B` and `base + 2 ((n/D - 1) h_tree +
+    /// log2(D) H) + 2 S/(0.92 B)`,
     ///
-    /// with the hops h of NVLink (3.4 and 4.0 us) and H of the network (14 us), and B the bus bandwidth of the ring.
+    /// with the hops h of NVLink (3.4 and 4.0 us) and H of the network (14 us), and B the bus bandwidth of
+    /// the ring.
     fn tree_up_to(&self, links: &Links, span: &Span) -> f64 {
         let (ranks, domains) = (span.ranks as f64, span.domains() as f64);
         let (law, _) = links.law(Collective::AllGather, span.local);
@@ -218,8 +227,9 @@ impl Network {
     /// All-reduce by switches of the network (InfiniBand SHARP), a lower bound:
     /// `t = base of the domain + 18 us + hop + max(all-reduce of S in the domain, S / local / NIC) + fill`.
     ///
-    /// Every device sends its part of the sum of its domain once and receives the whole sum of the part once. A ring sends `2 (n - 1)/n` of it.
-    /// Published all-reduces reach 62% to 88% of this bandwidth (`docs/guides/collective.md`), so no constant is fitted.
+    /// Every device sends its part of the sum of its domain once and receives the whole sum of the part once.
+    /// A ring sends `2 (n - 1)/n` of it. Published all-reduces reach 62% to 88% of this bandwidth
+    /// (`docs/guides/collective.md`), so no constant is fitted.
     fn in_switches(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let op = Collective::AllReduce;
         let out = bytes / span.least as f64;
@@ -250,8 +260,8 @@ impl Network {
     }
 }
 
-/// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one. Where another domain has fewer members there
-/// are fewer rings than members here, and some leave the domain in none.
+/// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one. Where another
+/// domain has fewer members there are fewer rings than members here, and some leave the domain in none.
 fn between_neighbours(wire: f64, span: &Span) -> f64 {
     match span.local {
         0 | 1 => 0.0,
@@ -289,8 +299,8 @@ mod tests {
     use super::super::link::LinkClass;
     use super::*;
 
-    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of eight 400 Gb/s (its bus bandwidth
-    /// ratios). Latencies of the Simple protocol explain it.
+    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of
+    /// eight 400 Gb/s (its bus bandwidth ratios). Latencies of the Simple protocol explain it.
     #[test]
     fn small_messages_collapse_with_scale() {
         let simple = &RING[2];
@@ -305,8 +315,9 @@ mod tests {
         }
     }
 
-    /// NCCL's estimates of a ring of 1,440 ranks in 20 domains and of a tree: latencies of 14.3 and 0.7 ms, and 8% of bandwidth. They are equal at
-    /// `(14.3 - 0.7) ms / (2/0.92 - 2) x B`, 61 GB at 780 GB/s. Over three racks they are equal at some GB.
+    /// NCCL's estimates of a ring of 1,440 ranks in 20 domains and of a tree: latencies of 14.3 and 0.7 ms,
+    /// and 8% of bandwidth. They are equal at `(14.3 - 0.7) ms / (2/0.92 - 2) x B`, 61 GB at 780 GB/s.
+    /// Over three racks they are equal at some GB.
     #[test]
     fn the_library_selects_trees_for_more_bytes_over_more_racks() {
         let cluster = railwright_spec::cluster::by_name("gb200-nvl72", 1440).expect("a preset");
@@ -328,7 +339,8 @@ mod tests {
         assert!(after.time >= before.time);
     }
 
-    /// Times of all-reduces over 20 racks of 72 GB200 (README of coreweave/nccl-tests at cb86553, NCCL 2.26.2): within 7% at every size.
+    /// Times of all-reduces over 20 racks of 72 GB200 (README of coreweave/nccl-tests at cb86553, NCCL
+    /// 2.26.2): within 7% at every size.
     #[test]
     fn a_tree_over_racks_takes_the_published_time() {
         let cluster = railwright_spec::cluster::by_name("gb200-nvl72", 1440).expect("a preset");
@@ -367,8 +379,9 @@ mod tests {
         cluster
     }
 
-    /// DGX H100 with SHARP, 8 x 400 Gbit/s: 480 GB/s (vendor slide of GTC 2024, large messages), at least 450 over 8 nodes (acceptance baseline,
-    /// Azure/ai-infrastructure-on-azure). DGX A100 of 8 x 200 Gbit/s: at most 220 by a maintainer of NCCL (NVIDIA/nccl issue 320), and 160 measured over 16 nodes.
+    /// DGX H100 with SHARP, 8 x 400 Gbit/s: 480 GB/s (vendor slide of GTC 2024, large messages), at least 450
+    /// over 8 nodes (acceptance baseline, Azure/ai-infrastructure-on-azure). DGX A100 of 8 x 200 Gbit/s:
+    /// at most 220 by a maintainer of NCCL (NVIDIA/nccl issue 320), and 160 measured over 16 nodes.
     /// All are below the bound, and above 55% of it.
     #[test]
     fn published_reductions_are_below_the_bound() {

@@ -1,7 +1,8 @@
 //! Calibrated link models inside a domain.
 //!
-//! Responsible for: measured models, and between measured rank counts the catalogue's model scaled like the nearest one. Sustained models
-//! are divided by the sustained share, which the price of a run multiplies again. Excludes operations that were not measured.
+//! Responsible for: measured models, and between measured rank counts the catalogue's model scaled like the
+//! nearest one. Sustained models are divided by the sustained share, which the price of a run multiplies
+//! again. Excludes operations that were not measured.
 
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};

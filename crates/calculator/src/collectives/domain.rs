@@ -1,4 +1,5 @@
-//! Link constants inside a domain, from the catalogue, interpolated between and extrapolated beyond the measured rank counts.
+//! Link constants inside a domain, from the catalogue, interpolated between and extrapolated beyond the
+//! measured rank counts.
 
 use super::law::Law;
 use super::link::{LinkClass, MESH_LINKS};
@@ -8,10 +9,11 @@ use std::sync::OnceLock;
 
 const TABLE: &str = railwright_catalog::COLLECTIVES;
 
-/// Seconds that each further rank adds to a ring inside a domain: the slope of the measured floors from 2 to 8 ranks
-/// (H100 0.86, A100 1.0, B200 1.2 us).
+/// Seconds that each further rank adds to a ring inside a domain: the slope of the measured floors from 2 to
+/// 8 ranks (H100 0.86, A100 1.0, B200 1.2 us).
 const RING_STEP: f64 = 1.0e-6;
-/// Seconds that each further peer adds to an all-to-all inside a domain; from 2 to 8 ranks the measured floor does not grow.
+/// Seconds that each further peer adds to an all-to-all inside a domain; from 2 to 8 ranks the measured floor
+/// does not grow.
 const PEER: f64 = 0.3e-6;
 /// Seconds that each doubling adds beyond the measured ranks when the switch reduces or a tree is run.
 const DOUBLING: f64 = 4.0e-6;
@@ -45,8 +47,8 @@ fn parse(line: &'static str) -> Option<Row> {
 
 /// Model of an operation among `ranks` ranks of one domain, with `bandwidth` in bytes per second per device.
 ///
-/// `reduces` is true if the switch can reduce. Operations without curves use a similar one: broadcast that of all-gather, expert dispatch
-/// that of all-to-all, and all others that of all-reduce.
+/// `reduces` is true if the switch can reduce. Operations without curves use a similar one: broadcast that of
+/// all-gather, expert dispatch that of all-to-all, and all others that of all-reduce.
 pub(super) fn law(
     class: LinkClass,
     op: Collective,
@@ -111,8 +113,8 @@ pub(super) fn law(
     (law, source)
 }
 
-/// Factor on the ramp of a link whose bandwidth differs from the measured one of its class: the pipeline of a slower link fills more
-/// slowly.
+/// Factor on the ramp of a link whose bandwidth differs from the measured one of its class: the pipeline of a
+/// slower link fills more slowly.
 fn reference(class: LinkClass, bandwidth: f64) -> f64 {
     let measured = match class {
         LinkClass::NvLink3 | LinkClass::Other | LinkClass::Torus(_) => 300e9,

@@ -1,12 +1,14 @@
 //! Doubt about all-reduces over racks that no measurement covers.
 //!
-//! Responsible for: bounds of their time from the bus bandwidths of the nearest measured numbers of racks. Excludes groups with a measured
-//! model, and operations other than all-reduce.
+//! Responsible for: bounds of their time from the bus bandwidths of the nearest measured numbers of racks.
+//! Excludes groups with a measured model, and operations other than all-reduce.
 //!
-//! Published all-reduces over racks of NVLink are over 2 and over 20 racks (`catalog/evidence/collectives_at_scale.csv`). With the same
-//! bytes, their bus bandwidths differ by a factor of 2 to 4. Between them the library's choice of algorithm and channels is unknown.
-//! Bandwidth decreases with the number of racks, so the values of 2 and of 20 racks are bounds: `t = f(n) S / B`, with `f(n) = 2 (n - 1)/n`
-//! and B the bus bandwidth of the model at 2 and at 20 racks, each within 7% of the published ones.
+//! Published all-reduces over racks of NVLink are over 2 and over 20 racks
+//! (`catalog/evidence/collectives_at_scale.csv`). With the same bytes, their bus bandwidths differ by a
+//! factor of 2 to 4. Between them the library's choice of algorithm and channels is unknown.
+//! Bandwidth decreases with the number of racks, so the values of 2 and of 20 racks are bounds: `t = f(n) S /
+//! B`, with `f(n) = 2 (n - 1)/n` and B the bus bandwidth of the model at 2 and at 20 racks, each within 7% of
+//! the published ones.
 
 use super::across::SWITCH_TREE;
 use super::network::Span;
@@ -18,7 +20,8 @@ use railwright_spec::quantity::Bytes;
 pub const MEASURED_RACKS: [u64; 2] = [2, 20];
 
 impl Fabric {
-    /// Lower and upper bound of a collective's time, as multiples of the predicted time. `None` if measurements cover it.
+    /// Lower and upper bound of a collective's time, as multiples of the predicted time. `None` if
+    /// measurements cover it.
     pub fn doubt(&self, op: Collective, bytes: Bytes, group: &Group) -> Option<[f64; 2]> {
         let (links, local, least) = self.locality(group);
         let span = Span { ranks: group.ranks, local, least, stride: group.stride, sharing: 1.0 };
@@ -48,7 +51,8 @@ mod tests {
         Group { ranks: 72 * racks, per_domain: 72, least: 72, stride: 1 }
     }
 
-    /// Over 8 racks an all-reduce has a bus bandwidth between those of 2 and of 20 racks; measured numbers of racks have no bounds.
+    /// Over 8 racks an all-reduce has a bus bandwidth between those of 2 and of 20 racks; measured numbers of
+    /// racks have no bounds.
     #[test]
     fn all_reduces_between_the_measured_racks_are_bounded_by_these() {
         let cluster = by_name("gb200-nvl72", 1440).expect("a preset");

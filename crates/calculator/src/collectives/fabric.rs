@@ -29,7 +29,8 @@ const OPERATIONS: [Collective; 5] = [
 pub struct Fabric {
     /// Links inside the scale-up domain.
     inner: Links,
-    /// Links inside the node but outside the domain (PCIe between NVLink pairs). `None` unless the node is larger than the domain.
+    /// Links inside the node but outside the domain (PCIe between NVLink pairs). `None` unless the node is
+    /// larger than the domain.
     node: Option<Links>,
     node_size: u64,
     pub(super) network: Network,
@@ -127,7 +128,8 @@ impl Links {
         }
     }
 
-    /// One message to a neighbour: as measured, otherwise from a two-rank all-to-all, whose ranks each keep half of their buffer.
+    /// One message to a neighbour: as measured, otherwise from a two-rank all-to-all, whose ranks each keep
+    /// half of their buffer.
     fn send(&self, bytes: f64) -> CollectiveCost {
         if let Some(torus) = &self.torus {
             return torus.time(Collective::SendReceive, bytes, 2);
@@ -198,8 +200,8 @@ impl Fabric {
 
     /// One collective of one group.
     ///
-    /// `sharing` counts the concurrent groups that share each NIC; 1 is normal, because each rank has its own share of the
-    /// node's NICs in [`railwright_spec::cluster::Network::bandwidth`].
+    /// `sharing` counts the concurrent groups that share each NIC; 1 is normal, because each rank has its own
+    /// share of the node's NICs in [`railwright_spec::cluster::Network::bandwidth`].
     pub fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
         if let Some(timer) = &self.timer {
             return timer.time(op, bytes, group, sharing);
@@ -250,13 +252,15 @@ impl Fabric {
         }
     }
 
-    /// Tests whether links of one domain or node connect the whole group, so that none of its traffic crosses the network.
+    /// Tests whether links of one domain or node connect the whole group, so that none of its traffic crosses
+    /// the network.
     pub(crate) fn joins(&self, group: &Group) -> bool {
         let (_, _, least) = self.locality(group);
         least >= group.ranks
     }
 
-    /// Links between the group's neighbours, with the maximum and minimum number of its ranks that they connect.
+    /// Links between the group's neighbours, with the maximum and minimum number of its ranks that they
+    /// connect.
     pub(super) fn locality(&self, group: &Group) -> (&Links, u64, u64) {
         let in_domain = group.per_domain.clamp(1, group.ranks);
         if let Some(node) = &self.node {

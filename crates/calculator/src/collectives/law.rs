@@ -2,10 +2,12 @@
 
 use super::Collective;
 
-/// `t = base + f b / bandwidth + ramp sqrt(b)` with `b` the buffer in bytes and `f` of [`bus_factor`]; seconds.
+/// `t = base + f b / bandwidth + ramp sqrt(b)` with `b` the buffer in bytes and `f` of [`bus_factor`];
+/// seconds.
 ///
-/// The square root represents filling the pipeline while the library changes from latency to bandwidth protocols. Median error 2 to 9% on
-/// A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB (`catalog/collectives/domain.csv` has each).
+/// The square root represents filling the pipeline while the library changes from latency to bandwidth
+/// protocols. Median error 2 to 9% on A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB
+/// (`catalog/collectives/domain.csv` has each).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     /// Time of the smallest message, in seconds.
@@ -32,7 +34,8 @@ impl Law {
 
 /// Bytes that each rank sends over bytes of the buffer, the factor of the bus bandwidth of nccl-tests
 /// (<https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md>): `busbw = S / t x factor`. It is `2 (n - 1)/n` for an
-/// all-reduce, `(n - 1)/n` for all-gather, reduce-scatter and all-to-all, and 1 for broadcast and send-receive.
+/// all-reduce, `(n - 1)/n` for all-gather, reduce-scatter and all-to-all, and 1 for broadcast and
+/// send-receive.
 pub fn bus_factor(op: Collective, ranks: f64) -> f64 {
     let others = (ranks - 1.0) / ranks;
     match op {

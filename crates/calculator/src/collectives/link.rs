@@ -5,8 +5,8 @@ use railwright_spec::cluster::Cluster;
 /// Links of a device of a full mesh: one to each of seven peers (MI300X platform data sheet).
 pub(super) const MESH_LINKS: u64 = 7;
 
-/// Share of a device's scale-up bandwidth that it has to one other device: one link of a full mesh (MI300X: 64 of 448 GB/s). `None` for
-/// domains behind switches, and for domains larger than a mesh.
+/// Share of a device's scale-up bandwidth that it has to one other device: one link of a full mesh (MI300X:
+/// 64 of 448 GB/s). `None` for domains behind switches, and for domains larger than a mesh.
 pub fn pair_share(cluster: &Cluster) -> Option<f64> {
     let is_mesh = LinkClass::of(cluster) == LinkClass::Mesh;
     let links = MESH_LINKS;
@@ -81,7 +81,8 @@ impl LinkClass {
         }
     }
 
-    /// Minimum number of ranks for which NCCL uses reduction in the switch: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
+    /// Minimum number of ranks for which NCCL uses reduction in the switch: 5 on Hopper, 6 on Blackwell
+    /// (measured, H200 and B200, 8 GB).
     pub(super) fn in_switch_from(self) -> Option<u64> {
         match self {
             Self::NvLink4 => Some(5),
@@ -90,8 +91,9 @@ impl LinkClass {
         }
     }
 
-    /// Channels of a tree over the devices of a domain, one for each link of a device: 18 on Hopper and Blackwell, 12 before. Rates are bus
-    /// bandwidths of the Simple protocol (`perChMaxTree`, NCCL's tuning table). `None` for links that NCCL does not run on.
+    /// Channels of a tree over the devices of a domain, one for each link of a device: 18 on Hopper and
+    /// Blackwell, 12 before. Rates are bus bandwidths of the Simple protocol (`perChMaxTree`, NCCL's
+    /// tuning table). `None` for links that NCCL does not run on.
     pub(super) fn tree_channels(self) -> Option<TreeChannels> {
         let (count, near, far) = match self {
             Self::NvLink5 => (18.0, 42.8e9, 24.0e9),

@@ -35,8 +35,8 @@ pub(super) struct Network {
     pub(super) has_ll128: bool,
 }
 
-/// Placement of a group: `ranks` in total, `local` of them in one scale-up domain and `least` in the smallest one, with neighbours `stride`
-/// devices apart.
+/// Placement of a group: `ranks` in total, `local` of them in one scale-up domain and `least` in the smallest
+/// one, with neighbours `stride` devices apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) ranks: u64,
@@ -85,7 +85,8 @@ impl Network {
         Some(if measured.covers(span.domains()) { Source::Calibrated } else { Source::Interpolated })
     }
 
-    /// NIC share for a group. A measured share above 1 indicates a wrong bandwidth in the cluster; it is not applied to unmeasured groups.
+    /// NIC share for a group. A measured share above 1 indicates a wrong bandwidth in the cluster; it is not
+    /// applied to unmeasured groups.
     fn bounded(&self, share: f64, span: &Span) -> f64 {
         match &self.measured {
             Some(measured) if !measured.covers(span.domains()) => share.min(1.0),
@@ -104,7 +105,8 @@ impl Network {
         hop
     }
 
-    /// Slowdown of a ring by oversubscription, relative to its NICs: one of the members below a switch sends out of it.
+    /// Slowdown of a ring by oversubscription, relative to its NICs: one of the members below a switch sends
+    /// out of it.
     fn ring_slowdown(&self, span: &Span) -> f64 {
         self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
             let domains_below = span.below(tier).div_ceil(span.local) as f64;
@@ -131,8 +133,8 @@ impl Network {
         self.nic * self.bounded(share, span) / (span.sharing * self.spread_slowdown(span))
     }
 
-    /// Rate for kernels unaware of rails: traffic that leaves a shared domain is forwarded within it first, one step after the other
-    /// (rail-only, arXiv 2307.12169: `overhead = B_S / B_F (K - 1) / K`).
+    /// Rate for kernels unaware of rails: traffic that leaves a shared domain is forwarded within it first,
+    /// one step after the other (rail-only, arXiv 2307.12169: `overhead = B_S / B_F (K - 1) / K`).
     pub(super) fn unaware_spread_rate(&self, share: f64, span: &Span) -> f64 {
         let rate = self.spread_rate(share, span);
         if span.local > 1 { rate / self.rail_forwarding } else { rate }

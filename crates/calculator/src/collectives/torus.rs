@@ -5,14 +5,16 @@ use super::{Collective, CollectiveCost, Source};
 use railwright_spec::Portable as _;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// Share of the links that large transfers reach (no published curves; the usual figure of compilers that overlap them).
+/// Share of the links that large transfers reach (no published curves; the usual figure of compilers that
+/// overlap them).
 pub const TORUS_SHARE: f64 = 0.9;
 const SHARE: f64 = TORUS_SHARE;
 /// Seconds to start, and per hop.
 const BASE: f64 = 5e-6;
 const HOP: f64 = 1e-6;
 
-/// The slice of a torus of 2 or 3 dimensions that a run occupies; its devices send `bandwidth` bytes a second over all links together.
+/// The slice of a torus of 2 or 3 dimensions that a run occupies; its devices send `bandwidth` bytes a second
+/// over all links together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Torus {
     /// Lengths of the slice's axes, the longest first; 1 for dimensions that it does not use.
@@ -22,8 +24,9 @@ pub(super) struct Torus {
 }
 
 impl Torus {
-    /// The slice for `devices` devices, as near to a cube or a square as powers of two allow: 4 x 4 x 4 of v5p or 8 x 8 of v6e for 64, 16 x 16
-    /// of v6e for 256. (Google Cloud TPU documentation, "TPU v5p" and "TPU v6e", tables of topologies.)
+    /// The slice for `devices` devices, as near to a cube or a square as powers of two allow: 4 x 4 x 4 of
+    /// v5p or 8 x 8 of v6e for 64, 16 x 16 of v6e for 256. (Google Cloud TPU documentation, "TPU v5p" and
+    /// "TPU v6e", tables of topologies.)
     pub(super) fn of_slice(devices: u64, dimensions: u32, bandwidth: f64) -> Self {
         let used = dimensions.clamp(1, 3) as usize;
         let mut axes = [1_u64; 3];
@@ -40,8 +43,9 @@ impl Torus {
         Self { axes, dimensions: used as u32, bandwidth }
     }
 
-    /// Number of axes that a group of `ranks` fills. Groups take whole axes, as `mesh_utils.create_device_mesh` of JAX assigns them, as many
-    /// as their product allows. A group that no axes match takes the longest ones until they hold it.
+    /// Number of axes that a group of `ranks` fills. Groups take whole axes, as
+    /// `mesh_utils.create_device_mesh` of JAX assigns them, as many as their product allows. A group that
+    /// no axes match takes the longest ones until they hold it.
     fn axes(&self, ranks: u64) -> u32 {
         // The unused dimensions are last.
         let used = &self.axes[..self.axes.iter().filter(|length| **length > 1).count()];
@@ -61,7 +65,8 @@ impl Torus {
         whole.max().unwrap_or_else(filled)
     }
 
-    /// `t = base + hops + f b / (share of links)`; all-to-all pays the mean distance too, a quarter of each axis.
+    /// `t = base + hops + f b / (share of links)`; all-to-all pays the mean distance too, a quarter of each
+    /// axis.
     pub(super) fn time(&self, op: Collective, bytes: f64, ranks: u64) -> CollectiveCost {
         let axes = f64::from(self.axes(ranks));
         let side = (ranks as f64).portable_powf(1.0 / axes);
@@ -102,7 +107,8 @@ mod tests {
         assert_eq!(shape(6144, 3).iter().product::<u64>(), 6144);
     }
 
-    /// 16 ranks of a slice of 4 x 4 x 4 fill two axes, and have twice the links of one axis of 16 and half its mean distance.
+    /// 16 ranks of a slice of 4 x 4 x 4 fill two axes, and have twice the links of one axis of 16 and half
+    /// its mean distance.
     #[test]
     fn a_group_has_the_links_of_the_axes_that_it_fills() {
         let cube = Torus::of_slice(64, 3, 6e11);

@@ -1,9 +1,10 @@
 //! Kinds of device of a job, and of each pipeline stage.
 //!
-//! Responsible for: the context of every kind, and the rule of synchronous execution. The ranks of a stage reduce and gather together, and
-//! replicas have equally many micro-batches, so a stage is as fast as its slowest kind. Stages on different kinds have different times,
-//! which `layers_per_stage` can even out. A collective of several kinds has the time of the kind with the slowest links, because every
-//! member of a ring waits for the slowest link. Excludes replicas with unequal micro-batches.
+//! Responsible for: the context of every kind, and the rule of synchronous execution. The ranks of a stage
+//! reduce and gather together, and replicas have equally many micro-batches, so a stage is as fast as its
+//! slowest kind. Stages on different kinds have different times, which `layers_per_stage` can even out. A
+//! collective of several kinds has the time of the kind with the slowest links, because every member of a
+//! ring waits for the slowest link. Excludes replicas with unequal micro-batches.
 
 use super::Costing;
 use crate::partition::rank_stride;

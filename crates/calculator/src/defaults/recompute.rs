@@ -1,7 +1,7 @@
 //! Recompute policies worth trying for a model and its software.
 //!
-//! Responsible for: the modules whose recompute frees memory, for defaults and for searches; the order in which a default layout
-//! tries policies. Prices nothing.
+//! Responsible for: the modules whose recompute frees memory, for defaults and for searches; the order in
+//! which a default layout tries policies. Prices nothing.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Layer, Mixer, Model};
@@ -9,7 +9,8 @@ use railwright_spec::plan::{AttentionKernel, Plan, PlanSpec, Recompute, Recomput
 use railwright_spec::software::{Offers, Software};
 use std::collections::BTreeSet;
 
-/// Modules that the software can recompute and whose recompute frees memory in at least half of the model's layers.
+/// Modules that the software can recompute and whose recompute frees memory in at least half of the model's
+/// layers.
 pub fn modules(
     model: &Model,
     plan: &Plan,
@@ -35,8 +36,9 @@ pub fn modules(
     offers.recompute.iter().copied().filter(is_possible).filter(frees).collect()
 }
 
-/// Policies of a layout, roughly in ascending order of recomputed work: none, element-wise modules one after the other, small GEMMs,
-/// operators, some layers, feed-forward modules, all layers. A default layout uses the first that fits. `plan` is the layout without recompute.
+/// Policies of a layout, roughly in ascending order of recomputed work: none, element-wise modules one after
+/// the other, small GEMMs, operators, some layers, feed-forward modules, all layers. A default layout uses
+/// the first that fits. `plan` is the layout without recompute.
 pub(crate) fn policies(
     layout: &PlanSpec,
     model: &Model,
@@ -70,7 +72,8 @@ pub(crate) fn policies(
     }
     if offers.full_recompute && offers.recompute_layers {
         let of_stage = model.num_layers().div_ceil(plan.pipeline_parallel.max(1));
-        // Every virtual stage recomputes the same number of layers, so with few layers on each it can be all of them.
+        // Every virtual stage recomputes the same number of layers, so with few layers on each it can be all
+        // of them.
         let chunks = plan.virtual_stages.max(1);
         let leaves_some = |count: &u64| count.div_ceil(chunks).saturating_mul(chunks) < of_stage;
         let some = [of_stage.div_ceil(4), of_stage.div_ceil(2)].into_iter().filter(leaves_some);

@@ -1,14 +1,15 @@
 //! A run file as the program runs it.
 //!
-//! Responsible for: a run with its default layout and default recompute, for libraries and commands. Has no prices of its own.
+//! Responsible for: a run with its default layout and default recompute, for libraries and commands. Has no
+//! prices of its own.
 
 use super::resolve_plan;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
-/// Resolves everything of a run except its plan, which is a placeholder: a plan without a layout may not even divide. `read` returns the
-/// text of the model's `config.json` and of a calibration by their paths.
+/// Resolves everything of a run except its plan, which is a placeholder: a plan without a layout may not even
+/// divide. `read` returns the text of the model's `config.json` and of a calibration by their paths.
 pub fn resolve_but_plan(
     spec: &RunSpec,
     read: impl Fn(&str) -> Result<String, Problem>,
@@ -24,8 +25,9 @@ pub fn resolve_but_plan(
     Ok(Run { software_origin: spec.software_origin(), open_settings: spec.plan.open_settings(), ..run })
 }
 
-/// Resolves and validates a run with the defaults of the program: without parallel sizes the fastest common layout that fits, and recompute
-/// where a specified layout does not fit without. Returns all problems, or the run with its warnings.
+/// Resolves and validates a run with the defaults of the program: without parallel sizes the fastest common
+/// layout that fits, and recompute where a specified layout does not fit without. Returns all problems, or
+/// the run with its warnings.
 pub fn resolve_run(
     spec: &RunSpec,
     read: impl Fn(&str) -> Result<String, Problem>,

@@ -1,7 +1,7 @@
 //! Step times under likely alternatives of what an estimate assumes.
 //!
-//! Responsible for: the alternatives that widen an interval: open settings of the plan, and the speed of the host. Excludes their
-//! likelihood, and the version of the framework (see [`super::versions`]).
+//! Responsible for: the alternatives that widen an interval: open settings of the plan, and the speed of the
+//! host. Excludes their likelihood, and the version of the framework (see [`super::versions`]).
 
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
@@ -17,12 +17,14 @@ pub(super) struct Alternative {
     pub(super) assumption: String,
 }
 
-/// Ratio of host speeds around the generation's. A generation's cost per kernel is from the hosts of its measured runs, often one. Launches
-/// are single-threaded: at one step of code, published LoRA runs on A100 hosts took half of the time per kernel that was measured on an H100
-/// host, and eager generations of one kind differ by a factor of five (catalog/software.toml).
+/// Ratio of host speeds around the generation's. A generation's cost per kernel is from the hosts of its
+/// measured runs, often one. Launches are single-threaded: at one step of code, published LoRA runs on A100
+/// hosts took half of the time per kernel that was measured on an H100 host, and eager generations of one
+/// kind differ by a factor of five (catalog/software.toml).
 const HOST_RANGE: f64 = 2.0;
 
-/// Minimum change of the step time by the host's speed. Below, the errors of measured runs already contain it.
+/// Minimum change of the step time by the host's speed. Below, the errors of measured runs already contain
+/// it.
 const MUCH: f64 = 0.15;
 
 /// Minimum change of the step time by open settings.
@@ -35,10 +37,12 @@ pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> V
     open.chain(hosts(costing, step)).collect()
 }
 
-/// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the predicted one.
+/// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the
+/// predicted one.
 ///
-/// The alternatives and the errors of measured runs are independent, so their logarithms add as squares: `ln h' = sqrt(ln^2 h + sum ln^2 r)`
-/// over all `r > 1` for the upper bound, and over all `r < 1` for the lower one.
+/// The alternatives and the errors of measured runs are independent, so their logarithms add as squares: `ln
+/// h' = sqrt(ln^2 h + sum ln^2 r)` over all `r > 1` for the upper bound, and over all `r < 1` for the lower
+/// one.
 pub(super) fn widened((low, high): (f64, f64), ratios: &[f64]) -> (f64, f64) {
     let bound = |own: f64, sign: f64| {
         let squares = |ratio: f64| (sign * ratio.portable_ln()).max(0.0).powi(2);
@@ -125,7 +129,8 @@ mod tests {
         (interval.low / estimate.step_time, interval.high / estimate.step_time, interval.source.clone())
     }
 
-    /// A step that waits for the host has an interval over hosts; one that does not is as certain as its generation.
+    /// A step that waits for the host has an interval over hosts; one that does not is as certain as its
+    /// generation.
     #[test]
     fn a_step_that_waits_for_the_host_depends_on_its_speed() {
         let (short, long) = (width(128, "transformers-2026"), width(8192, "transformers-2026"));
@@ -146,7 +151,8 @@ mod tests {
         assert!((biased - 0.95 * 1.2).abs() < 1e-12, "{biased}");
     }
 
-    /// A recipe's overlap is one end of the interval of an open plan, and specified overlap removes the other.
+    /// A recipe's overlap is one end of the interval of an open plan, and specified overlap removes the
+    /// other.
     #[test]
     fn open_overlap_widens_upwards_alone() {
         let of = |overlap: Option<bool>| {

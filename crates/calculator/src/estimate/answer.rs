@@ -23,7 +23,8 @@ pub struct EstimateOptions {
     pub training: Training,
     /// Prices.
     pub cost: Cost,
-    /// Origin of the plan's software generation. Unless it was specified, the interval is that of all software.
+    /// Origin of the plan's software generation. Unless it was specified, the interval is that of all
+    /// software.
     pub software_origin: SoftwareOrigin,
     /// Unspecified settings. The interval covers their alternatives as well.
     pub open_settings: OpenSettings,

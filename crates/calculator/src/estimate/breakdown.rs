@@ -12,7 +12,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+    /// Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`,
+    /// `compute.mlp.forward`.
     pub id: String,
     /// Title for display.
     pub title: String,
@@ -30,7 +31,8 @@ impl Part {
         if self.id == id { Some(self) } else { self.children.iter().find_map(|c| c.find(id)) }
     }
 
-    /// Recompute of all operators of a step together, which is a part of its compute and which the tree lists by operator.
+    /// Recompute of all operators of a step together, which is a part of its compute and which the tree lists
+    /// by operator.
     #[must_use]
     pub fn recompute(&self) -> Self {
         let compute = self.children.iter().filter(|part| part.id == "compute");
@@ -43,8 +45,8 @@ impl Part {
         }
     }
 
-    /// Title and share of the largest part of a step that is not useful work: communication, bubble, host, update, or the recompute of all
-    /// operators together, which the tree lists by operator.
+    /// Title and share of the largest part of a step that is not useful work: communication, bubble, host,
+    /// update, or the recompute of all operators together, which the tree lists by operator.
     pub fn largest_loss(&self) -> Option<(&str, f64)> {
         let recompute = self.recompute().share;
         let others = self.children.iter().filter(|part| part.id != "compute");
@@ -111,7 +113,8 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
     }
 }
 
-/// Number of runs of each of a stage's chunks in a step: half of the micro-batches if the stage has two directions.
+/// Number of runs of each of a stage's chunks in a step: half of the micro-batches if the stage has two
+/// directions.
 pub(crate) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
     let micro_batches = costing.plan.micro_batches().max(1) as f64;
     if costing.plan.schedule.has_two_directions() { micro_batches / 2.0 } else { micro_batches }
@@ -162,7 +165,8 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
         .collect();
     let compute = parent("compute", "compute", compute);
     let exposed = parent("exposed", "exposed communication", exposed);
-    // The step waits for the stage whose update ends last; the communication table has the update of this one.
+    // The step waits for the stage whose update ends last; the communication table has the update of this
+    // one.
     let update = evaluation.updates.get(evaluation.critical_stage);
     let own = update.map_or(Seconds::ZERO, |u| u.gradient_exposed + u.between_stages + u.parameter_exposed);
     let is_own = (time.data_parallel - own).get().abs() <= 0.01 * time.data_parallel.get();

@@ -1,7 +1,7 @@
 //! Collectives of one virtual stage for one micro-batch, individually, for tables and timelines.
 //!
-//! Responsible for: summing the exchanges of [`crate::program`] and the collectives of sharded weights of [`crate::update`] over the layers
-//! of a virtual stage. Excludes exposure.
+//! Responsible for: summing the exchanges of [`crate::program`] and the collectives of sharded weights of
+//! [`crate::update`] over the layers of a virtual stage. Excludes exposure.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;

@@ -48,7 +48,8 @@ pub struct CommunicationRow {
     pub algorithm: &'static str,
     /// Evidence for the time.
     pub source: Source,
-    /// True if links of one domain or node connect the group. A node's bus connects devices that are separate domains.
+    /// True if links of one domain or node connect the group. A node's bus connects devices that are
+    /// separate domains.
     #[serde(skip)]
     pub is_joined: bool,
 }
@@ -152,8 +153,8 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
     rows
 }
 
-/// Transfers between stages: the messages that the stage sends, and its tensor ranks' gathers of received ones. Together they take the
-/// pipeline's time of each transfer. Host launches are part of a message.
+/// Transfers between stages: the messages that the stage sends, and its tensor ranks' gathers of received
+/// ones. Together they take the pipeline's time of each transfer. Host launches are part of a message.
 fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<CommunicationRow>) {
     let Some(transfer) = Transfer::new(costing) else { return };
     let mut all: Vec<StageExchange> = Vec::new();

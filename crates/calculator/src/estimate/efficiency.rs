@@ -1,8 +1,8 @@
 //! Model and hardware FLOPs utilization, in every convention that papers and frameworks use.
 //!
-//! MFU divides the arithmetic that a step needs by the peak arithmetic of the devices in its time. HFU divides the executed arithmetic,
-//! recompute included. Reports show [`Convention::REPORTED`] for both; the other convention is in JSON and in the derivations. The peak is
-//! that of the compute format or of bf16.
+//! MFU divides the arithmetic that a step needs by the peak arithmetic of the devices in its time. HFU
+//! divides the executed arithmetic, recompute included. Reports show [`Convention::REPORTED`] for both; the
+//! other convention is in JSON and in the derivations. The peak is that of the compute format or of bf16.
 
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
@@ -18,8 +18,8 @@ use serde::Serialize;
 pub struct Efficiency {
     /// Arithmetic of the model, by convention.
     pub model_flop: Vec<ModelFlop>,
-    /// Arithmetic that all devices execute in a step, including recompute and excluding masked attention. Never less than in the causal
-    /// convention.
+    /// Arithmetic that all devices execute in a step, including recompute and excluding masked attention.
+    /// Never less than in the causal convention.
     pub hardware_flop: Flop,
     /// Executed arithmetic per second and accelerator.
     pub hardware_flop_rate: FlopPerSecond,
@@ -55,7 +55,8 @@ pub struct Utilization {
     pub share: f64,
 }
 
-/// Minimum excess of executed over model arithmetic that counts as recompute, as a share. Less is rounding and the loss.
+/// Minimum excess of executed over model arithmetic that counts as recompute, as a share. Less is rounding
+/// and the loss.
 const RECOMPUTED: f64 = 0.01;
 
 impl Efficiency {
@@ -64,7 +65,8 @@ impl Efficiency {
         self.model_flop.iter().find(|m| m.convention == convention)?.utilisation.first().map(|u| u.share)
     }
 
-    /// HFU against the compute format's peak. `None` unless recompute makes it differ from the MFU in the reported convention.
+    /// HFU against the compute format's peak. `None` unless recompute makes it differ from the MFU in the
+    /// reported convention.
     pub fn hfu(&self) -> Option<f64> {
         let (hardware, model) = (self.hardware.first()?.share, self.mfu(Convention::REPORTED)?);
         (hardware > model * (1.0 + RECOMPUTED)).then_some(hardware)

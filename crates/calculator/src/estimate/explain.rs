@@ -1,7 +1,7 @@
 //! Derivations of numbers: the equation, its inputs, and the origin of each.
 //!
-//! Responsible for: sufficient inputs to recalculate the main numbers by hand. Does not compute anything beyond the estimate; a test
-//! repeats the arithmetic.
+//! Responsible for: sufficient inputs to recalculate the main numbers by hand. Does not compute anything
+//! beyond the estimate; a test repeats the arithmetic.
 
 mod calibrated;
 mod explanation;

@@ -124,7 +124,8 @@ pub(super) fn software(software: &Software) -> SoftwareIdentity {
     SoftwareIdentity { id: software.id.clone(), name: software.name.clone(), source: software.source.clone() }
 }
 
-/// A plan in one line, without dimensions of one rank: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro-batches of 1 x 8192, bf16`.
+/// A plan in one line, without dimensions of one rank: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro-batches
+/// of 1 x 8192, bf16`.
 pub fn plan_summary(plan: &Plan) -> String {
     let mut degrees = Vec::new();
     let mut degree = |name: &str, n: u64| {

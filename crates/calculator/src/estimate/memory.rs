@@ -19,7 +19,8 @@ pub struct MemoryEstimate {
     pub device_memory: Bytes,
     /// Memory of the worst stage, including context.
     pub peak: Bytes,
-    /// Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit.
+    /// Free memory on it; negative if the allocator must release reserved memory, or if the plan does not
+    /// fit.
     pub margin: Bytes,
     /// Minimum memory with which the worst stage runs, after the allocator releases unused memory.
     pub least: Bytes,

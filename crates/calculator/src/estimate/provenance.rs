@@ -12,8 +12,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceShare {
-    /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
-    /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
+    /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`,
+    /// `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives.
+    /// interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
     /// Title for display.
     pub title: String,

@@ -33,20 +33,25 @@ pub struct Interval {
     pub source: String,
 }
 
-/// The interval around a step time. This is its only definition, for every command, the validation and the web UI.
+/// The interval around a step time. This is its only definition, for every command, the validation and the
+/// web UI.
 ///
 /// * With the user's own step times of this very layout: the scatter of repeated runs.
-/// * With the user's own step times of the plan's software: the scatter of other runs of one stack around such times.
-/// * With a specified software generation: the residuals of its measured runs, or those of all runs if it has too few.
-/// * With an inferred one, whose framework is known and whose version is unknown: from the fastest of the framework's versions to the
-///   slowest, with the residuals of all its runs. This requires enough runs and a narrower result than the next.
-/// * With one that was assumed from the plan, or of a framework without measured runs: the residuals of runs of any stack.
+/// * With the user's own step times of the plan's software: the scatter of other runs of one stack around
+///   such times.
+/// * With a specified software generation: the residuals of its measured runs, or those of all runs if it has
+///   too few.
+/// * With an inferred one, whose framework is known and whose version is unknown: from the fastest of the
+///   framework's versions to the slowest, with the residuals of all its runs. This requires enough runs and a
+///   narrower result than the next.
+/// * With one that was assumed from the plan, or of a framework without measured runs: the residuals of runs
+///   of any stack.
 ///
-/// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
-/// and collectives do not determine the software.
+/// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The
+/// user's own rates of operators and collectives do not determine the software.
 ///
-/// Alternatives (`alternatives::all`, of which some are `open` settings) widen the interval of the assumed generation, see
-/// `alternatives::widened`.
+/// Alternatives (`alternatives::all`, of which some are `open` settings) widen the interval of the assumed
+/// generation, see `alternatives::widened`.
 pub fn interval(
     costing: &Costing<'_>,
     step: Seconds,

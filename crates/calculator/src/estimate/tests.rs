@@ -73,7 +73,8 @@ fn a_405b_run_is_believable() {
     assert!(json.len() < 200_000, "{}", json.len());
 }
 
-/// Full recompute repeats the forward pass: a quarter of the work (Korthikanti et al., arXiv 2205.05198, section 5: 30 to 40% overhead).
+/// Full recompute repeats the forward pass: a quarter of the work (Korthikanti et al., arXiv 2205.05198,
+/// section 5: 30 to 40% overhead).
 #[test]
 fn recompute_is_a_loss_as_large_as_it_is() {
     let of = |recompute| {
@@ -193,7 +194,8 @@ fn foundations_and_rows_sum_to_the_step() {
     assert!(estimate.communication.iter().any(|r| r.dimension == "data"));
 }
 
-/// Fused passes of two directions hide each other's communication: in the table of stages as in the breakdown.
+/// Fused passes of two directions hide each other's communication: in the table of stages as in the
+/// breakdown.
 #[test]
 fn stages_and_breakdown_have_one_exposed_time() {
     let dual = estimate_of("deepseek-v3", "h800", 2048, |p| {
@@ -226,7 +228,8 @@ fn the_recompute_of_a_step_is_that_of_its_largest_loss() {
     assert_eq!(large().time.recompute().time, Seconds::ZERO);
 }
 
-/// The step waits for the slowest update. A title without a remark is the time of the critical stage, as in the table of communication.
+/// The step waits for the slowest update. A title without a remark is the time of the critical stage, as in
+/// the table of communication.
 #[test]
 fn exposed_data_parallel_time_names_another_stage() {
     let estimate = large();
@@ -237,7 +240,8 @@ fn exposed_data_parallel_time_names_another_stage() {
     assert_eq!(is_own, !part.title.contains("slowest stage"), "{own:?} {part:?}");
 }
 
-/// Every number of a plan replaced by an absurd one: an error or a price, never a panic or a step time that is NaN.
+/// Every number of a plan replaced by an absurd one: an error or a price, never a panic or a step time that
+/// is NaN.
 #[test]
 fn absurd_plans_are_refused_or_priced() {
     let model = model::by_name("mixtral-8x7b").expect("in the catalogue");

@@ -1,7 +1,8 @@
 //! Definitions of all identifiers: warnings, parts of a step, kinds of memory, conventions, evidence,
 //! schedules, generations.
 //!
-//! Responsible for: one registry for `railwright explain`, the web UI and the manual. Independent of a run: see [`super::Explanation`].
+//! Responsible for: one registry for `railwright explain`, the web UI and the manual. Independent of a run:
+//! see [`super::Explanation`].
 
 use crate::software::{self, Software};
 use railwright_spec::human;
@@ -31,7 +32,8 @@ pub fn topics() -> Vec<Topic> {
     all
 }
 
-/// One topic by its identifier or its title. Parts of a breakdown at any depth match their longest documented prefix.
+/// One topic by its identifier or its title. Parts of a breakdown at any depth match their longest documented
+/// prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
     let mut wanted = id.trim();
@@ -132,7 +134,8 @@ mod tests {
             include_str!("../../../spec/src/plan/validate/lora.rs"),
             include_str!("../../../spec/src/plan/validate/warn.rs"),
         ];
-        // Other crates have few warnings among much other text; the identifiers of theirs begin with the subject.
+        // Other crates have few warnings among much other text; the identifiers of theirs begin with the
+        // subject.
         let above = [
             include_str!("../calibration.rs"),
             include_str!("../calibration/plausible.rs"),

@@ -1,7 +1,7 @@
 //! Effect of the framework version on the step time, if a launch file leaves it open.
 //!
-//! Responsible for: the step time of a plan under each version of its framework, and the interval over all versions. It includes the errors
-//! of the framework's measured runs. Does not choose a version.
+//! Responsible for: the step time of a plan under each version of its framework, and the interval over all
+//! versions. It includes the errors of the framework's measured runs. Does not choose a version.
 
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
@@ -18,11 +18,13 @@ pub(super) struct Versions {
     pub(super) source: String,
 }
 
-/// The interval over all versions of the plan's framework. `None` if too few runs of the framework were measured.
+/// The interval over all versions of the plan's framework. `None` if too few runs of the framework were
+/// measured.
 ///
-/// With `t_v` the step time by the constants of version `v`, and `[a, b]` the range of measured over predicted time of the framework's
-/// runs: `[a min t_v, b max t_v]`. Each run is predicted by constants of its own version without its publication. One version of the
-/// framework is the true one, so this covers at least the share of runs that `[a, b]` covers.
+/// With `t_v` the step time by the constants of version `v`, and `[a, b]` the range of measured over
+/// predicted time of the framework's runs: `[a min t_v, b max t_v]`. Each run is predicted by constants of
+/// its own version without its publication. One version of the framework is the true one, so this covers at
+/// least the share of runs that `[a, b]` covers.
 pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions> {
     let framework = costing.software.framework.as_str();
     let experts = costing.model.is_mixture_of_experts();
@@ -54,7 +56,8 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
     Some(Versions { interval, source })
 }
 
-/// The step time by the constants of another version with the features of the plan. `None` if the version lacks one.
+/// The step time by the constants of another version with the features of the plan. `None` if the version
+/// lacks one.
 fn step_time(costing: &Costing<'_>, version: &Software) -> Option<Seconds> {
     let id = std::iter::once(version.id.as_str())
         .chain(features_of(&costing.plan.software))

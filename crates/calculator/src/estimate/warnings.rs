@@ -116,7 +116,8 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
 /// Remedies of a stage that needs too much memory.
 const LESS_MEMORY: &str = "use more recompute, sharding or stages, or smaller micro-batches";
 
-/// Warns that gradients of several micro-batches may be whole under full sharding, where the framework has both ways.
+/// Warns that gradients of several micro-batches may be whole under full sharding, where the framework has
+/// both ways.
 fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let plan = costing.plan;
     let is_known = features_of(&plan.software).any(|own| own == UNSHARDED_ACCUMULATION);

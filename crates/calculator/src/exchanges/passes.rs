@@ -1,4 +1,5 @@
-//! Exchanges of forward and backward passes: the collectives of a stage's chunks, and its messages to other stages.
+//! Exchanges of forward and backward passes: the collectives of a stage's chunks, and its messages to other
+//! stages.
 
 use super::{ProcessGroup, StageExchange};
 use crate::collectives::Collective;
@@ -68,8 +69,9 @@ fn purpose(plan: &Plan, call: &Call) -> &'static str {
     }
 }
 
-/// Messages of a stage to others: the output of each chunk to the next, the gradient of its input to the previous one. Chunks on one stage
-/// (where a V turns) need no message. Without sequence parallelism each tensor rank sends a part, and the receivers gather.
+/// Messages of a stage to others: the output of each chunk to the next, the gradient of its input to the
+/// previous one. Chunks on one stage (where a V turns) need no message. Without sequence parallelism each
+/// tensor rank sends a part, and the receivers gather.
 pub(crate) fn transfers(
     costing: &Costing<'_>,
     evaluation: &Evaluation,

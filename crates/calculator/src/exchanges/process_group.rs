@@ -1,7 +1,8 @@
 //! Ranks of a stage that take part in an exchange, by the name of the group.
 //!
-//! Responsible for: a group's size and stride in the layout, and its digit in a stage's own numbering (tensor, context, data from the
-//! inside). Excludes the numbering of ranks of the whole run, which depends on the rank order.
+//! Responsible for: a group's size and stride in the layout, and its digit in a stage's own numbering
+//! (tensor, context, data from the inside). Excludes the numbering of ranks of the whole run, which depends
+//! on the rank order.
 
 use railwright_spec::plan::{Group, Layout, Plan};
 
@@ -52,8 +53,9 @@ impl ProcessGroup {
         }
     }
 
-    /// Members among the ranks of a stage: their number, and their distance in the stage's own numbering. `None` if they are not all in one
-    /// stage. Experts are distributed over tensor, context and data ranks in this order (Megatron's rule).
+    /// Members among the ranks of a stage: their number, and their distance in the stage's own numbering.
+    /// `None` if they are not all in one stage. Experts are distributed over tensor, context and data
+    /// ranks in this order (Megatron's rule).
     pub fn axis(self, plan: &Plan, layout: &Layout) -> Option<(u64, u64)> {
         let tensor = plan.tensor_parallel;
         let expert_tensor = plan.expert_tensor_parallel.max(1);

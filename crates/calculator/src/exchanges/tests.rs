@@ -13,7 +13,8 @@ use railwright_spec::{cluster, model};
 use railwright_step::Phase;
 use std::collections::BTreeMap;
 
-/// Bytes times count by dimension, operation and ranks, of the estimate's table and of the exchanges of the same stage.
+/// Bytes times count by dimension, operation and ranks, of the estimate's table and of the exchanges of the
+/// same stage.
 type Sums = BTreeMap<(&'static str, &'static str, u64), f64>;
 
 fn exchanges_of(
@@ -131,8 +132,9 @@ fn the_critical_stage_exchanges_what_the_estimate_reports() {
     }
 }
 
-/// Counted by hand: Korthikanti et al. (2022, section 4.2.1) gather twice and scatter twice in each layer of a forward pass. The backward
-/// pass has the same, and two further gathers for the weights' gradients. Table and exchanges share one list of calls; this count does not.
+/// Counted by hand: Korthikanti et al. (2022, section 4.2.1) gather twice and scatter twice in each layer of
+/// a forward pass. The backward pass has the same, and two further gathers for the weights' gradients. Table
+/// and exchanges share one list of calls; this count does not.
 #[test]
 fn a_middle_stage_exchanges_what_a_layer_is_known_to() {
     let (plan, all, _) = exchanges_of("llama-3.1-405b", 1024, &|p| {
@@ -190,8 +192,8 @@ fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
     assert_eq!(sends(&all, 1), 2.0 * 6.0 * plan.micro_batches() as f64);
 }
 
-/// HPN (SIGCOMM 2024, section 2): GPT-3 175B with TP 8, PP 8, DP 512 has 5.5 GB of gradients per data-parallel group. A message between
-/// stages has 6 MB.
+/// HPN (SIGCOMM 2024, section 2): GPT-3 175B with TP 8, PP 8, DP 512 has 5.5 GB of gradients per
+/// data-parallel group. A message between stages has 6 MB.
 #[test]
 fn traffic_of_gpt_3_is_what_was_published() {
     let (_, all, _) = exchanges_of("gpt3-175b", 32_768, &|p| {
@@ -207,7 +209,8 @@ fn traffic_of_gpt_3_is_what_was_published() {
     // 560 MB of tensor-parallel traffic: see the guide.
 }
 
-/// The gradient of a tied word embedding in fp32: 50,257 rows are padded to 51,200, without learned positions.
+/// The gradient of a tied word embedding in fp32: 50,257 rows are padded to 51,200, without learned
+/// positions.
 #[test]
 fn a_tied_embedding_is_reduced_without_positions() {
     let (plan, all, _) = exchanges_of("gpt3-175b", 64, &|p| degrees(p, 8, 8, 1));
@@ -216,8 +219,8 @@ fn a_tied_embedding_is_reduced_without_positions() {
     assert_eq!(reduced.bytes.get(), 51_200.0 / 8.0 * 12_288.0 * 4.0);
 }
 
-/// Data that a rank sends and receives in a step per parameter of its `parameters`, in parameters. An all-reduce counts twice, as a
-/// reduce-scatter and an all-gather (Rajbhandari et al. 2020, section 7.1).
+/// Data that a rank sends and receives in a step per parameter of its `parameters`, in parameters. An
+/// all-reduce counts twice, as a reduce-scatter and an all-gather (Rajbhandari et al. 2020, section 7.1).
 fn volume(zero_stage: u8) -> f64 {
     let (plan, all, _) = exchanges_of("llama-3-8b", 64, &|p| {
         degrees(p, 1, 1, 1);
@@ -239,8 +242,8 @@ fn volume(zero_stage: u8) -> f64 {
     bytes / 2.0 / parameters
 }
 
-/// Rajbhandari et al. (2020, section 7): sharding optimizer states and gradients adds no traffic, 2 times the parameters as in plain data
-/// parallelism; sharded parameters add half as much again, 3 times.
+/// Rajbhandari et al. (2020, section 7): sharding optimizer states and gradients adds no traffic, 2 times the
+/// parameters as in plain data parallelism; sharded parameters add half as much again, 3 times.
 #[test]
 fn sharding_moves_what_the_zero_paper_counts() {
     for (zero_stage, published) in [(0, 2.0), (1, 2.0), (2, 2.0), (3, 3.0)] {

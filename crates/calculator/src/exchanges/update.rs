@@ -1,5 +1,5 @@
-//! Exchanges around the optimizer step, as in [`crate::update`]: gradients, parameters, gradients between stages, and the gradients' norm,
-//! which is excluded from the step time.
+//! Exchanges around the optimizer step, as in [`crate::update`]: gradients, parameters, gradients between
+//! stages, and the gradients' norm, which is excluded from the step time.
 
 use super::{ProcessGroup, StageExchange};
 use crate::costing::Costing;

@@ -1,7 +1,7 @@
 //! Goodput of a job from rates and settings: job, checkpoint interval, split, range and price.
 //!
-//! Responsible for: defaults, each with its source in the result ([`Assumed`]), and errors for unknown values. Time to write a checkpoint
-//! has no default: published ones differ by a factor of a thousand.
+//! Responsible for: defaults, each with its source in the result ([`Assumed`]), and errors for unknown
+//! values. Time to write a checkpoint has no default: published ones differ by a factor of a thousand.
 
 use super::rates::{CAUSES_SOURCE, Component, Counts, Published, Rate, Reliability};
 use super::{Job, Split, slowdown, waiting_share};
@@ -60,7 +60,8 @@ pub struct Assumed {
     pub source: String,
 }
 
-/// ETTR and MTBF at the lowest and the highest published failure rate; the checkpoint interval stays the same.
+/// ETTR and MTBF at the lowest and the highest published failure rate; the checkpoint interval stays the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Range {
@@ -81,7 +82,8 @@ pub struct Scaled {
     /// The cluster.
     #[serde(flatten)]
     pub published: Published,
-    /// Mean time between failures of the job, with all published component rates multiplied by that cluster's factor.
+    /// Mean time between failures of the job, with all published component rates multiplied by that
+    /// cluster's factor.
     pub mtbf: Seconds,
 }
 
@@ -138,7 +140,8 @@ pub struct Goodput {
     pub disruptions: Option<Disruptions>,
     /// Step slowdown by slow hosts, and by stalls and slow parts of the network; 1 without.
     pub slowdown: f64,
-    /// ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`.
+    /// ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as
+    /// `training.availability`.
     pub goodput: f64,
     /// Cost of an hour of progress. `None` without a price.
     pub price: Option<Price>,
@@ -148,7 +151,8 @@ pub struct Goodput {
     pub published: Vec<Scaled>,
 }
 
-/// Rejects a stall longer than its checkpoint: the pause is a part of the time until the checkpoint is restorable.
+/// Rejects a stall longer than its checkpoint: the pause is a part of the time until the checkpoint is
+/// restorable.
 pub(super) fn check_stall(stall: Option<Seconds>, checkpoint: Seconds) -> Result<(), Problem> {
     match stall.filter(|stall| *stall > checkpoint) {
         None => Ok(()),

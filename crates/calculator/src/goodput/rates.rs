@@ -1,8 +1,8 @@
 //! Interruption rates of components, and their spread over published clusters.
 //!
-//! Responsible for: reading `catalog/reliability`, and scaling it to a number of components. The causes of one published run give the
-//! middle and its breakdown; the totals of all published clusters give the range. Excludes numbers of switches and cables: their
-//! interruptions are scaled by NICs, each with one link.
+//! Responsible for: reading `catalog/reliability`, and scaling it to a number of components. The causes of
+//! one published run give the middle and its breakdown; the totals of all published clusters give the range.
+//! Excludes numbers of switches and cables: their interruptions are scaled by NICs, each with one link.
 
 use railwright_spec::choice;
 use railwright_spec::cluster::Cluster;
@@ -171,7 +171,8 @@ impl Reliability {
         })
     }
 
-    /// Rates of the components of a job. `specified` has hours between failures of one component and overrides the catalogue.
+    /// Rates of the components of a job. `specified` has hours between failures of one component and
+    /// overrides the catalogue.
     pub fn rates(&self, counts: &Counts, specified: &[(Component, f64)]) -> Vec<Rate> {
         let rate = |component: Component| {
             let causes = || self.causes.iter().filter(move |cause| cause.component == component);

@@ -1,7 +1,7 @@
 //! Goodput of a resolved run: from its devices, its states and its checkpoints.
 //!
-//! Responsible for: the bytes of a checkpoint, and the share of the calendar for `estimate`, `size`, `search` and `network design`. A
-//! checkpoint time is never assumed: without one, the share is the run's setting.
+//! Responsible for: the bytes of a checkpoint, and the share of the calendar for `estimate`, `size`, `search`
+//! and `network design`. A checkpoint time is never assumed: without one, the share is the run's setting.
 
 use super::answer::{Assumed, Question, check_stall, goodput};
 use super::rates::Counts;
@@ -49,9 +49,10 @@ pub struct Availability {
     pub warning: Option<Warning>,
 }
 
-/// Bytes of a checkpoint from which a run can continue: `n (p + m + s)`, with the trained parameters `n` and, in bytes for each, the
-/// weights `p`, master weights `m` and moments `s`. Mixed precision with Adam has 2 + 4 + 8 = 14 bytes. FSDP and ZeRO-3 shard the master
-/// weights themselves, so `p` is 0 there. Only adapters are saved, if there are any. Gradients are not saved.
+/// Bytes of a checkpoint from which a run can continue: `n (p + m + s)`, with the trained parameters `n` and,
+/// in bytes for each, the weights `p`, master weights `m` and moments `s`. Mixed precision with Adam has 2 +
+/// 4 + 8 = 14 bytes. FSDP and ZeRO-3 shard the master weights themselves, so `p` is 0 there. Only adapters
+/// are saved, if there are any. Gradients are not saved.
 pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
     let trained = plan.adapters().map_or_else(
         || {

@@ -1,4 +1,5 @@
-//! The closed forms compared with an event-by-event simulation that shares no formula with them, and with published ratios.
+//! The closed forms compared with an event-by-event simulation that shares no formula with them, and with
+//! published ratios.
 
 use super::answer::{Question, goodput};
 use super::rates::Counts;
@@ -152,7 +153,8 @@ fn the_optimum_is_one_and_young_and_daly_are_near_it() {
             assert!(job.ettr(best * factor) < job.ettr(best), "{mtbf} {stall} {factor}");
         }
         if stall < mtbf / 5.0 {
-            // Daly's series ends at this order, Young's before it: Young's interval is too long by about a third of the stall and more.
+            // Daly's series ends at this order, Young's before it: Young's interval is too long by about a
+            // third of the stall and more.
             assert!(close(job.daly().get(), best.get(), 0.01), "{:?} {best:?}", job.daly());
             assert!(close(job.young().get(), best.get(), 0.3), "{:?} {best:?}", job.young());
         }
@@ -184,8 +186,8 @@ fn question(devices: u64) -> Question {
 
 #[test]
 fn published_ratios_of_a_research_cluster() {
-    // arXiv 2410.21680, section 4: 16,000 accelerators of RSC-1, restarts of 5 minutes, checkpoints without a stall: 0.7 with an hour between them,
-    // 0.93 with 5 minutes.
+    // arXiv 2410.21680, section 4: 16,000 accelerators of RSC-1, restarts of 5 minutes, checkpoints without a
+    // stall: 0.7 with an hour between them, 0.93 with 5 minutes.
     let mtbf = 86_400.0 / (6.5e-3 * 2000.0);
     let job = job(mtbf, 0.0, 0.0, 0.0, 300.0);
     assert!((job.ettr(Seconds::new(3600.0)) - 0.70).abs() < 0.025, "{}", job.ettr(Seconds::new(3600.0)));
@@ -194,8 +196,9 @@ fn published_ratios_of_a_research_cluster() {
 
 #[test]
 fn the_published_run_of_16384_is_near_90_percent() {
-    // arXiv 2407.21783, section 3.3.4: more than 90% with 419 unexpected interruptions in 54 days, so less than 18.6 minutes for each. No time of
-    // checkpoint or restart is published with them: a stall of 10 s at the optimum, with the assumed restart, is inside that budget.
+    // arXiv 2407.21783, section 3.3.4: more than 90% with 419 unexpected interruptions in 54 days, so less
+    // than 18.6 minutes for each. No time of checkpoint or restart is published with them: a stall of 10
+    // s at the optimum, with the assumed restart, is inside that budget.
     let asked = Question { checkpoint: Seconds::new(10.0), ..question(16_384) };
     let answer = goodput(&asked).expect("answered");
     assert!(close(answer.job.mtbf.get(), 54.0 * 86_400.0 / 419.0, 1e-9));

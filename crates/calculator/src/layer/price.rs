@@ -1,6 +1,7 @@
 //! The price of one operation and of one exchange of a layer's program.
 //!
-//! Responsible for: the model and the software generation's rate of each kernel. Excludes the contents of a layer.
+//! Responsible for: the model and the software generation's rate of each kernel. Excludes the contents of a
+//! layer.
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
@@ -47,28 +48,32 @@ pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Co
     }
 }
 
-/// Time of this arithmetic at the rate of a large GEMM: square, of a side that tiles and waves divide. A square of the arithmetic's own side
-/// would have dimensions that no kernel has, and their penalties.
+/// Time of this arithmetic at the rate of a large GEMM: square, of a side that tiles and waves divide. A
+/// square of the arithmetic's own side would have dimensions that no kernel has, and their penalties.
 fn large(device: &Device, flop: Flop) -> Seconds {
     const SIDE: f64 = 8192.0;
     device.gemm(SIDE, SIDE, SIDE, DataType::Bf16, Pass::Forward).time * (flop.get() / (2.0 * SIDE.powi(3)))
 }
 
-/// Seconds of a chunked scan's GEMMs over those of a large GEMM of the same arithmetic: they are of chunk width, a few hundred, and run in
-/// Triton kernels (Dao and Gu 2024, section 6). A round number near the minimum of the median error of 36 published runs of
-/// hybrid models by three publishers (5 gives 8.8%, 8 7.1%, 10 6.1%, 11 5.5%).
+/// Seconds of a chunked scan's GEMMs over those of a large GEMM of the same arithmetic: they are of chunk
+/// width, a few hundred, and run in Triton kernels (Dao and Gu 2024, section 6). A round number near the
+/// minimum of the median error of 36 published runs of hybrid models by three publishers (5 gives 8.8%, 8
+/// 7.1%, 10 6.1%, 11 5.5%).
 const SCAN_RATIO: f64 = 10.0;
 
-/// Cost of a chunked scan: GEMMs of chunk width and element-wise kernels after them, `t = SCAN_RATIO t(large GEMM) + t(bytes)`.
+/// Cost of a chunked scan: GEMMs of chunk width and element-wise kernels after them, `t = SCAN_RATIO t(large
+/// GEMM) + t(bytes)`.
 fn scan(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
     let time = large(device, flop) * SCAN_RATIO + device.memory_bound(bytes).time;
     Cost { time, flop, bytes, source: Source::Derived }
 }
 
-/// Rate of the matrix units over that of the vector units in bf16: A100 312 against 19.5 TFLOP/s, H100 989 against 67.
+/// Rate of the matrix units over that of the vector units in bf16: A100 312 against 19.5 TFLOP/s, H100 989
+/// against 67.
 const VECTOR_RATIO: f64 = 16.0;
 
-/// Cost of a selective scan. It has no GEMM, so the vector units or the memory limit it: `max(flop / vector rate, bytes / bandwidth)`.
+/// Cost of a selective scan. It has no GEMM, so the vector units or the memory limit it: `max(flop / vector
+/// rate, bytes / bandwidth)`.
 fn selective(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
     let time = (large(device, flop) * VECTOR_RATIO).max(device.memory_bound(bytes).time);
     Cost { time, flop, bytes, source: Source::Derived }
@@ -98,11 +103,12 @@ pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
     time / costing.software.collective_rate
 }
 
-/// Wait of a tensor-parallel collective across domains for proxy threads, in seconds: `passes x ranks x wait x spread`, with one pass of
-/// the ring's steps for a gather or a scatter and two for an all-reduce.
+/// Wait of a tensor-parallel collective across domains for proxy threads, in seconds: `passes x ranks x wait
+/// x spread`, with one pass of the ring's steps for a gather or a scatter and two for an all-reduce.
 ///
-/// Ring steps are sequential (NCCL's ring, n - 1 steps a pass), so the device idles and nothing hides the wait. Measured: times of one size
-/// of message and of eight times that size differ only by the bytes, with the same constant in both.
+/// Ring steps are sequential (NCCL's ring, n - 1 steps a pass), so the device idles and nothing hides the
+/// wait. Measured: times of one size of message and of eight times that size differ only by the bytes, with
+/// the same constant in both.
 fn wait(costing: &Costing<'_>, exchange: &Exchange, operation: Collective, group: &Group) -> Seconds {
     if exchange.dimension != Dimension::Tensor || group.is_inside_domain() {
         return Seconds::ZERO;
@@ -124,7 +130,8 @@ pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
     }
 }
 
-/// Growth of the wait for proxies with the nodes of a collective's group: each additional node adds an eighth.
+/// Growth of the wait for proxies with the nodes of a collective's group: each additional node adds an
+/// eighth.
 pub(crate) fn spread(group: &Group) -> f64 {
     1.0 + (group.domains() - 1) as f64 / 8.0
 }

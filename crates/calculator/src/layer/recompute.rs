@@ -8,9 +8,11 @@ use railwright_spec::quantity::Seconds;
 /// Forward operators that recompute leaves out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept {
-    /// True if full recompute leaves out the layer's last GEMM ([`railwright_spec::software::Software::skips_last_gemm`]).
+    /// True if full recompute leaves out the layer's last GEMM
+    /// ([`railwright_spec::software::Software::skips_last_gemm`]).
     pub last_gemm: bool,
-    /// True if recompute by operators leaves out no GEMM ([`railwright_spec::plan::Plan::recomputes_products`]).
+    /// True if recompute by operators leaves out no GEMM
+    /// ([`railwright_spec::plan::Plan::recomputes_products`]).
     pub no_gemm: bool,
 }
 
@@ -58,7 +60,8 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
         // Up-projections are the larger part of latent attention's input projections.
         RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
-        // Every second GEMM is kept, and so are attention and communication. Grouped GEMMs and all inexpensive operators run again.
+        // Every second GEMM is kept, and so are attention and communication. Grouped GEMMs and all
+        // inexpensive operators run again.
         RecomputeModule::Operators => part(
             forward,
             &[
@@ -106,7 +109,8 @@ mod tests {
     use crate::memory::testing;
     use railwright_spec::quantity::Flop;
 
-    /// XLA: the down projection's output enters only the residual sum, so recompute of a gated MLP has two of its three GEMMs.
+    /// XLA: the down projection's output enters only the residual sum, so recompute of a gated MLP has two of
+    /// its three GEMMs.
     #[test]
     fn a_compiler_removes_the_last_gemm_of_a_recomputed_layer() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 32_000);

@@ -1,11 +1,13 @@
-//! Activations of one layer kept for one micro-batch between its forward and backward pass, operator by operator.
+//! Activations of one layer kept for one micro-batch between its forward and backward pass, operator by
+//! operator.
 //!
-//! Responsible for: the tensors saved by automatic differentiation, their widths and shards, and the tensors dropped by recompute. Excludes
-//! stages and schedules.
+//! Responsible for: the tensors saved by automatic differentiation, their widths and shards, and the tensors
+//! dropped by recompute. Excludes stages and schedules.
 //!
-//! Notation, per rank: T tokens of the micro-batch; Ts the same after sequence parallelism; h hidden width; q, k, v, o widths of queries,
-//! keys, values and attention output; f inner width; a bytes of an activation; i bytes of a GEMM's saved input. With 2-byte activations,
-//! dropout and unfused attention the sum is Korthikanti's sbh(34 + 5as/h).
+//! Notation, per rank: T tokens of the micro-batch; Ts the same after sequence parallelism; h hidden width;
+//! q, k, v, o widths of queries, keys, values and attention output; f inner width; a bytes of an activation;
+//! i bytes of a GEMM's saved input. With 2-byte activations, dropout and unfused attention the sum is
+//! Korthikanti's sbh(34 + 5as/h).
 
 mod inputs;
 
@@ -93,30 +95,34 @@ pub(crate) fn sizes(model: &Model, cluster: &Cluster, plan: &Plan, software: &Me
     }
 }
 
-/// A constant of GPT-2's operators, under autocast or in 16 bits alone: LayerNorm, and the GELU that Transformers composes for models with
-/// learned positions (`gelu_new`).
+/// A constant of GPT-2's operators, under autocast or in 16 bits alone: LayerNorm, and the GELU that
+/// Transformers composes for models with learned positions (`gelu_new`).
 ///
-/// Autocast computes `pow` and LayerNorm in fp32 (PyTorch, autocast op reference). `0.5 x (1 + tanh(c (x + 0.044715 x^3)))` then keeps, in bytes
-/// per element: `x` for the power 4, the result of `tanh` 4, `0.5 x` 2 and `1 + tanh` 4 for their product, and the next GEMM's input 2; in
-/// 16 bits each of them 2. LayerNorm keeps its input, which is the residual stream in fp32: 2 more than its 16-bit copy, for each of two norms.
+/// Autocast computes `pow` and LayerNorm in fp32 (PyTorch, autocast op reference). `0.5 x (1 + tanh(c (x +
+/// 0.044715 x^3)))` then keeps, in bytes per element: `x` for the power 4, the result of `tanh` 4, `0.5 x` 2
+/// and `1 + tanh` 4 for their product, and the next GEMM's input 2; in 16 bits each of them 2. LayerNorm
+/// keeps its input, which is the residual stream in fp32: 2 more than its 16-bit copy, for each of two norms.
 fn of_gpt2(model: &Model, plan: &Plan, software: &MemorySoftware, constant: Option<[f64; 2]>) -> Option<f64> {
     let [autocast, sixteen] = constant.filter(|_| model.position == Position::Learned)?;
     Some(if is_autocast(plan, software) { autocast } else { sixteen })
 }
 
-/// Tests whether autocast casts the operands of every GEMM. Sharded stacks (FSDP's mixed precision, DeepSpeed) compute with 16-bit weights, and
-/// frozen weights have 16 bits: the residual stream then has 16 bits as well, and nothing is cast.
+/// Tests whether autocast casts the operands of every GEMM. Sharded stacks (FSDP's mixed precision,
+/// DeepSpeed) compute with 16-bit weights, and frozen weights have 16 bits: the residual stream then has 16
+/// bits as well, and nothing is cast.
 fn is_autocast(plan: &Plan, software: &MemorySoftware) -> bool {
     let stage = plan.sharding.zero_stage;
     let is_wide = plan.precision.master.is_some() && (stage == 0 || stage < 3 && plan.shard_group() <= 1);
     software.casts_weights && is_wide && plan.optimizer != Optimizer::Lora
 }
 
-/// Bytes per element of the residual stream that the norms of a layer keep beyond its 16-bit copy and the input of the next GEMMs.
+/// Bytes per element of the residual stream that the norms of a layer keep beyond its 16-bit copy and the
+/// input of the next GEMMs.
 ///
-/// Transformers' RMSNorm computes in fp32 and multiplies the result, in the format of its input, by the weight. In 16 bits a norm keeps the
-/// fp32 copy of its input, 4, and the normalized value, 2. Under autocast the residual stream has 32 bits: the input takes 4 instead of 2, the
-/// normalized value 4, and each GEMM behind the norm casts its own 16-bit copy, three of queries, keys and values and two of gate and up.
+/// Transformers' RMSNorm computes in fp32 and multiplies the result, in the format of its input, by the
+/// weight. In 16 bits a norm keeps the fp32 copy of its input, 4, and the normalized value, 2. Under autocast
+/// the residual stream has 32 bits: the input takes 4 instead of 2, the normalized value 4, and each GEMM
+/// behind the norm casts its own 16-bit copy, three of queries, keys and values and two of gate and up.
 fn norm_extra(model: &Model, plan: &Plan, software: &MemorySoftware) -> f64 {
     let of_rms = || software.autocast_hidden_extra.filter(|_| is_autocast(plan, software));
     of_gpt2(model, plan, software, software.layer_norm_extra).or_else(of_rms).unwrap_or(software.hidden_extra)
@@ -167,8 +173,9 @@ impl Policy<'_> {
         !matches!(self, Self::Full | Self::Attention(_))
     }
 
-    /// Tests whether each operator is kept or recomputed by its kind: torchtitan's selective checkpointing keeps attention, collectives and
-    /// every second GEMM, but no grouped GEMM (torch, `_functorch/partitioners.py`, `compute_intensive_ops`).
+    /// Tests whether each operator is kept or recomputed by its kind: torchtitan's selective checkpointing
+    /// keeps attention, collectives and every second GEMM, but no grouped GEMM (torch,
+    /// `_functorch/partitioners.py`, `compute_intensive_ops`).
     fn is_by_operator(self) -> bool {
         matches!(self, Self::Some(modules) | Self::Attention(modules) if modules.contains(&RecomputeModule::Operators))
     }
@@ -239,7 +246,8 @@ fn mixer(
     }
 }
 
-/// Widths of a mixer with a state or a convolution: output of its input projection and input of its output projection.
+/// Widths of a mixer with a state or a convolution: output of its input projection and input of its output
+/// projection.
 fn recurrent_widths(layer: &Layer, mixer: &Mixer) -> (f64, f64) {
     let product = |module| {
         let weights = layer.weights.iter().filter(move |w| w.module == module);
@@ -303,8 +311,8 @@ fn one_mixer(
         Mixer::Latent(la) => {
             let heads = la.heads as f64 / tp;
             let width = (la.qk_nope_head_dim + la.qk_rope_head_dim) as f64;
-            // Latents and the rotated key, replicated over tensor-parallel ranks. The normed latents are the up-projections' inputs and are
-            // recomputed with them.
+            // Latents and the rotated key, replicated over tensor-parallel ranks. The normed latents are the
+            // up-projections' inputs and are recomputed with them.
             let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
             sink(Module::AttentionInput, a * (latent + la.qk_rope_head_dim as f64) * cut_tokens, rest);
             let up = inputs.latent();
@@ -313,8 +321,9 @@ fn one_mixer(
             (heads, heads * width, heads * width, value, value)
         }
         Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::Selective(_) | Mixer::Convolution(_) => {
-            // The projections before the short convolution, and the scan's output. The state-space kernel fuses convolution and scan and
-            // recomputes the convolved projections; linear attention keeps them.
+            // The projections before the short convolution, and the scan's output. The state-space kernel
+            // fuses convolution and scan and recomputes the convolved projections; linear
+            // attention keeps them.
             let (wide, out) = recurrent_widths(layer, mixer);
             let (wide, out) = (wide / tp, out / tp);
             let convolved = match mixer {
@@ -387,7 +396,8 @@ fn mlp(
     (before, after)
 }
 
-/// Emits the tensors of a dense MLP. The operator policy keeps one of gate and up, and the down projection's output.
+/// Emits the tensors of a dense MLP. The operator policy keeps one of gate and up, and the down projection's
+/// output.
 fn by_operator(
     module: Module,
     is_gated: bool,
@@ -470,8 +480,8 @@ fn feed_forward(
     }
 }
 
-/// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except for the load `load` relative to
-/// the mean.
+/// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except
+/// for the load `load` relative to the mean.
 fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes, load: f64) -> f64 {
     let tokens = sizes.tokens / sizes.tp * plan.expert_tensor_parallel.max(1) as f64;
     // A capacity reserves its buffers, however few tokens arrive.
@@ -479,8 +489,9 @@ fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes, load: f64) -> f64 {
     tokens * top_k * load
 }
 
-/// Load of a rank averaged over its layers: `1 + (load - 1) / sqrt(layers)`. Layers route independently, so a rank with the busiest experts of
-/// one layer has an average load in others, and the deviation of a mean of `n` independent loads is `1 / sqrt(n)` of one.
+/// Load of a rank averaged over its layers: `1 + (load - 1) / sqrt(layers)`. Layers route independently, so a
+/// rank with the busiest experts of one layer has an average load in others, and the deviation of a mean of
+/// `n` independent loads is `1 / sqrt(n)` of one.
 fn stored_load(model: &Model, plan: &Plan) -> f64 {
     let layers = (model.num_layers() / plan.pipeline_parallel.max(1)).max(1) as f64;
     1.0 + (plan.expert_load() - 1.0) / layers.sqrt()
@@ -518,9 +529,9 @@ pub(crate) fn treated_bytes(
     LayerBytes { saved: saved * share, working }
 }
 
-/// Activation gradients alive at once in the backward pass of a layer: of the residual stream (twice), of the inner width, and of scores if
-/// they are in memory. Scores have the format of their softmax (gradients of its result and its input). With sequence parallelism also the
-/// gathered input and its gradient.
+/// Activation gradients alive at once in the backward pass of a layer: of the residual stream (twice), of the
+/// inner width, and of scores if they are in memory. Scores have the format of their softmax (gradients of
+/// its result and its input). With sequence parallelism also the gathered input and its gradient.
 fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> f64 {
     let Sizes { tokens, cut_tokens, tp, a, .. } = *sizes;
     let h = model.hidden_size as f64;

@@ -1,20 +1,22 @@
 //! Fit of a predicted need on a device, its probability, and the slowdown near the limit.
 //!
-//! Responsible for: the conversion of a predicted peak and its error's spread to a verdict. Does not predict the peak.
+//! Responsible for: the conversion of a predicted peak and its error's spread to a verdict. Does not predict
+//! the peak.
 
 use railwright_spec::Portable as _;
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Minimum probability of fitting of a plan that fits, for reports, the search and the regret of validation. One run in ten then needs
-/// another try.
+/// Minimum probability of fitting of a plan that fits, for reports, the search and the regret of validation.
+/// One run in ten then needs another try.
 pub const SURE_TO_FIT: f64 = 0.9;
 
-/// Probability of fitting of a predicted need as large as the device: the prediction is the median of the real need.
+/// Probability of fitting of a predicted need as large as the device: the prediction is the median of the
+/// real need.
 pub const EVEN_CHANCE: f64 = 0.5;
 
-/// Probability of fitting up to which a plan counts as out of memory: as sure as [`SURE_TO_FIT`] of the opposite. Between both the evidence
-/// carries no verdict.
+/// Probability of fitting up to which a plan counts as out of memory: as sure as [`SURE_TO_FIT`] of the
+/// opposite. Between both the evidence carries no verdict.
 pub const SURE_NOT_TO_FIT: f64 = 1.0 - SURE_TO_FIT;
 
 /// Predicted memory fit of a plan.
@@ -47,8 +49,8 @@ impl Fit {
         }
     }
 
-    /// Verdict of a choice between plans: that of the chosen one, otherwise that of the most likely one among those rejected, which is at best
-    /// at risk.
+    /// Verdict of a choice between plans: that of the chosen one, otherwise that of the most likely one among
+    /// those rejected, which is at best at risk.
     pub fn of_choice(chosen: Option<f64>, rejected: impl IntoIterator<Item = f64>) -> Self {
         match chosen {
             Some(probability) => Self::of(probability).min(Self::AtRisk),
@@ -97,8 +99,8 @@ pub fn unless_it_fits(probability: f64, required: f64) -> String {
     }
 }
 
-/// A probability of fitting in words: whole percent, rounded down, because a plan below a limit must not have the limit's figure. The tails
-/// of the error distribution are less precise than 1%.
+/// A probability of fitting in words: whole percent, rounded down, because a plan below a limit must not have
+/// the limit's figure. The tails of the error distribution are less precise than 1%.
 pub fn chance(probability: f64) -> String {
     if probability > 0.99 {
         "over 99%".to_owned()
@@ -110,8 +112,8 @@ pub fn chance(probability: f64) -> String {
     }
 }
 
-/// Probability that the peak stays within the device: measured / predicted is log-normal with standard deviation `sigma` and median
-/// 1, so P = Phi(ln(available / need) / sigma).
+/// Probability that the peak stays within the device: measured / predicted is log-normal with standard
+/// deviation `sigma` and median 1, so P = Phi(ln(available / need) / sigma).
 pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 {
     if need.get() <= 0.0 {
         return 1.0;
@@ -146,8 +148,8 @@ fn normal(x: f64) -> f64 {
     if x >= 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Slowdown of steps near the limit: the allocator frees its cache and retries. Measured steps slow down from about 92% of the device's
-/// memory, to three times as long and more at the limit.
+/// Slowdown of steps near the limit: the allocator frees its cache and retries. Measured steps slow down from
+/// about 92% of the device's memory, to three times as long and more at the limit.
 pub fn retry_slowdown(used_share: f64) -> f64 {
     const STARTS: f64 = 0.92;
     const AT_LIMIT: f64 = 3.0;
@@ -177,7 +179,8 @@ mod tests {
     #[test]
     fn three_states_follow_the_probability() {
         let of = |need| Fit::of(probability_of_fitting(Bytes::from_gib(need), Bytes::from_gib(80.0), 0.05));
-        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) and ln(80 / 81) are a quarter of one, ln(80 / 86) is 1.45.
+        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) and ln(80 / 81) are a quarter of one, ln(80 /
+        // 86) is 1.45.
         assert_eq!(of(75.0), Fit::Fits);
         assert_eq!(of(79.0), Fit::AtRisk);
         assert_eq!(of(81.0), Fit::AtRisk);

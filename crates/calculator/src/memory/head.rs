@@ -1,6 +1,7 @@
 //! Logits and loss on the last stage.
 //!
-//! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Independent of layers.
+//! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Independent of
+//! layers.
 
 use super::activations::Sizes;
 use super::parameters::vocabulary_rows;
@@ -19,10 +20,11 @@ pub(crate) struct HeadBytes {
 
 /// Bytes of the head: per logit and per element of the last hidden state.
 ///
-/// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
-/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16. Without vocabulary parallelism
-/// in the loss, each rank of the tensor group gathers all logits. It then holds the result of the all-gather, in the format of activations,
-/// in addition to the tensors of the loss. In a loss of n chunks, all of these are of one chunk: `peak = saved + (logit_bytes -
+/// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary:
+/// 10 bytes per logit at the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax
+/// and gradient: 14-16. Without vocabulary parallelism in the loss, each rank of the tensor group gathers all
+/// logits. It then holds the result of the all-gather, in the format of activations, in addition to the
+/// tensors of the loss. In a loss of n chunks, all of these are of one chunk: `peak = saved + (logit_bytes -
 /// logit_saved_bytes + gathered) / n * logits`, in bytes.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
@@ -31,11 +33,12 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     let logits = vocabulary_rows(model, plan) * gathered * sizes.tokens;
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
-    // Losses of further predictions are sequential: their saved parts add, their peaks do not. A loss in chunks gathers and holds the
-    // logits of one chunk at a time.
+    // Losses of further predictions are sequential: their saved parts add, their peaks do not. A loss in
+    // chunks gathers and holds the logits of one chunk at a time.
     let temporary = ((software.logit_bytes - software.logit_saved_bytes).max(0.0) + returned)
         / software.logit_chunks.max(1.0);
-    // A host that waits for transfers between stages does not run ahead: runs with two or more stages do not hold these.
+    // A host that waits for transfers between stages does not run ahead: runs with two or more stages do not
+    // hold these.
     let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
     let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
@@ -47,7 +50,8 @@ mod tests {
     use crate::memory::activations::sizes;
     use crate::memory::{SoftwareCatalogue, testing};
 
-    /// A loss on gathered logits holds as much as one without tensor parallelism, except for the head's inputs.
+    /// A loss on gathered logits holds as much as one without tensor parallelism, except for the head's
+    /// inputs.
     #[test]
     fn gathered_logits_are_not_cut() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -66,8 +70,9 @@ mod tests {
         assert!(cut < 0.4 * alone && (gathered / alone / 1.2 - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
     }
 
-    /// PyTorch's loss on gathered logits: the 16-bit ones returned by the all-gather, their fp32 copy, the log-softmax and the gradients of
-    /// both, 2 + 4 + 4 + 4 + 4 bytes. On one device there is no gather, but the head's output is held as well.
+    /// PyTorch's loss on gathered logits: the 16-bit ones returned by the all-gather, their fp32 copy, the
+    /// log-softmax and the gradients of both, 2 + 4 + 4 + 4 + 4 bytes. On one device there is no gather,
+    /// but the head's output is held as well.
     #[test]
     fn a_plain_loss_on_gathered_logits_holds_eighteen_bytes() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -87,8 +92,8 @@ mod tests {
         }
     }
 
-    /// Liger's loss of 32 chunks (Hsu 2024, section 3.2) on gathered logits: 2 bytes that the all-gather returns and 12 of the loss, of
-    /// one chunk.
+    /// Liger's loss of 32 chunks (Hsu 2024, section 3.2) on gathered logits: 2 bytes that the all-gather
+    /// returns and 12 of the loss, of one chunk.
     #[test]
     fn a_chunked_loss_gathers_one_chunk() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -122,7 +127,8 @@ mod tests {
 
     #[test]
     fn a_large_vocabulary_costs_gigabytes() {
-        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, sharded by tensor parallelism.
+        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, sharded by tensor
+        // parallelism.
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
         let mut plan = testing::plan();
         plan.sequence_length = 8192;

@@ -1,6 +1,7 @@
 //! Static memory of pipeline stages: parameters, gradients and optimizer states.
 //!
-//! Responsible for: the parameters of every part of the model on one rank, calculated once for many stages. Excludes activations.
+//! Responsible for: the parameters of every part of the model on one rank, calculated once for many stages.
+//! Excludes activations.
 
 use super::parameters::{self, Held};
 use railwright_spec::model::Model;

@@ -1,7 +1,7 @@
 //! Number of micro-batches between forward and backward pass, in closed form by schedule.
 //!
-//! Responsible for: counts at the peak of a stage, from each schedule's file in `railwright_spec::plan`. Excludes the order of operations:
-//! see the schedule, whose tests can compare it with these counts.
+//! Responsible for: counts at the peak of a stage, from each schedule's file in `railwright_spec::plan`.
+//! Excludes the order of operations: see the schedule, whose tests can compare it with these counts.
 
 use railwright_spec::plan::{Counts, Plan};
 

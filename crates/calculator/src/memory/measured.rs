@@ -32,8 +32,8 @@ fn gpt(layers: u64, hidden: u64, heads: u64, vocab: u64, positions: u64) -> Mode
     from_dimensions(dimensions).expect("a model")
 }
 
-/// Zero Bubble Pipeline Parallelism (Qi 2023, tables 3 and 4): gigabytes of the device with the largest peak, no recompute, unfused
-/// attention with dropout, fp16; the ends have one layer fewer.
+/// Zero Bubble Pipeline Parallelism (Qi 2023, tables 3 and 4): gigabytes of the device with the largest peak,
+/// no recompute, unfused attention with dropout, fp16; the ends have one layer fewer.
 #[test]
 fn zero_bubble_schedules() {
     let small = gpt(30, 4096, 32, 50257, 1024);
@@ -68,8 +68,8 @@ fn zero_bubble_schedules() {
     }
 }
 
-/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes reported by the device, 8 x A100 80 GB nodes, full
-/// recompute, ZeRO stage 1, fp16 gradients.
+/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes reported by the
+/// device, 8 x A100 80 GB nodes, full recompute, ZeRO stage 1, fp16 gradients.
 #[test]
 fn deepspeed_zero_one_with_full_recompute() {
     for (layers, hidden, heads, tp, pp, dp, micro_batch, measured, tolerance) in [
@@ -104,7 +104,8 @@ fn llama3_8b() -> Model {
     testing::llama(4096, 14336, 32, 8, 32, 128_256)
 }
 
-/// torchtitan's pages of December 2024: GiB reserved on H100, fully sharded, operators recomputed by its policy.
+/// torchtitan's pages of December 2024: GiB reserved on H100, fully sharded, operators recomputed by its
+/// policy.
 #[test]
 fn fully_sharded_llama_3_8b() {
     for (software, dp, micro_batch, measured, tolerance) in [
@@ -127,7 +128,8 @@ fn fully_sharded_llama_3_8b() {
     }
 }
 
-/// A sample line of NVIDIA's DGX Cloud benchmark log: Llama 3 8B on 8 H100, 70.83 GB allocated at the peak, gradients in bf16.
+/// A sample line of NVIDIA's DGX Cloud benchmark log: Llama 3 8B on 8 H100, 70.83 GB allocated at the peak,
+/// gradients in bf16.
 #[test]
 fn megatron_core_llama_3_8b() {
     let mut plan = testing::plan();
@@ -186,8 +188,9 @@ fn nanotron_sweep() {
     }
 }
 
-/// The DeepSeek-V3 report (arXiv 2412.19437, sections 3.2 and 4.2): 2,048 H800 of 80 GB, 16 stages of DualPipe, experts over 64 ranks,
-/// ZeRO-1, no tensor parallelism. Norms, up-projections and SwiGLU's output are recomputed, moments have 16 bits. It ran.
+/// The DeepSeek-V3 report (arXiv 2412.19437, sections 3.2 and 4.2): 2,048 H800 of 80 GB, 16 stages of
+/// DualPipe, experts over 64 ranks, ZeRO-1, no tensor parallelism. Norms, up-projections and SwiGLU's output
+/// are recomputed, moments have 16 bits. It ran.
 #[test]
 fn deepseek_v3_trains_in_80_gb() {
     let model = by_name("deepseek-v3").expect("in the catalogue");
@@ -217,7 +220,8 @@ fn deepseek_v3_trains_in_80_gb() {
     };
     let wide = peak_of(&software);
     assert!(wide.least().gib() < 79.1, "{}", wide.least().gib());
-    // Their own kernels store SwiGLU's input in fp8 (section 3.3.3): 17 micro-batches of four layers, 8 + 1 experts of 2 x 2,048.
+    // Their own kernels store SwiGLU's input in fp8 (section 3.3.3): 17 micro-batches of four layers, 8 + 1
+    // experts of 2 x 2,048.
     software.narrow_inner = true;
     let narrow = peak_of(&software);
     let saved = 17.0 * 4.0 * 4096.0 * 9.0 * 4096.0;
@@ -225,8 +229,8 @@ fn deepseek_v3_trains_in_80_gb() {
     assert!((found / saved - 1.0).abs() < 0.03, "{found} {saved}");
 }
 
-/// Sample submissions of MLPerf's Llama 2 70B fine-tuning round: fp8, 8,192 tokens, adapters on attention; they ran on 8 H200 without
-/// tensor parallelism (context parallel 2) and on 8 H100 with TP 4.
+/// Sample submissions of MLPerf's Llama 2 70B fine-tuning round: fp8, 8,192 tokens, adapters on attention;
+/// they ran on 8 H200 without tensor parallelism (context parallel 2) and on 8 H100 with TP 4.
 #[test]
 fn adapters_of_a_70b_model_train_on_one_node() {
     let model = testing::llama(8192, 28672, 64, 8, 80, 32000);
@@ -259,8 +263,9 @@ fn adapters_of_a_70b_model_train_on_one_node() {
     }
 }
 
-/// The allocation table in llm.q's README (IST-DASLab, 2025): Qwen2.5-0.5B on one card, 8 x 1,024 tokens, fp8 GEMMs on 16-bit states,
-/// blocks recomputed: moments 2 x 942, gradients 942, activations 4,505, weights 682 + 601 MiB.
+/// The allocation table in llm.q's README (IST-DASLab, 2025): Qwen2.5-0.5B on one card, 8 x 1,024 tokens, fp8
+/// GEMMs on 16-bit states, blocks recomputed: moments 2 x 942, gradients 942, activations 4,505, weights 682
+/// + 601 MiB.
 #[test]
 fn planned_buffers_of_a_small_model() {
     let model = from_dimensions(Dimensions {
@@ -297,8 +302,9 @@ fn planned_buffers_of_a_small_model() {
     assert!((-0.2..0.0).contains(&e), "{e:+.3}");
 }
 
-/// Qwen3 4B on one H100, 65,536 tokens, adapters of rank 16 on every projection, blocks recomputed, head and loss fused (prime-rl's
-/// baselines, January 2026): 41.99 GiB reserved; whole logits alone would take 130 GiB.
+/// Qwen3 4B on one H100, 65,536 tokens, adapters of rank 16 on every projection, blocks recomputed, head and
+/// loss fused (prime-rl's baselines, January 2026): 41.99 GiB reserved; whole logits alone would take 130
+/// GiB.
 #[test]
 fn a_fused_loss_holds_no_logits() {
     let model = by_name("qwen3-4b").expect("in the catalogue");

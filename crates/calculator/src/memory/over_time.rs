@@ -1,6 +1,7 @@
 //! A stage's memory over the step: allocations and releases of its passes.
 //!
-//! Responsible for: conversion of the order of passes to events, whose peak is the report's. Excludes timing: see the schedule's engine.
+//! Responsible for: conversion of the order of passes to events, whose peak is the report's. Excludes timing:
+//! see the schedule's engine.
 
 use super::MemoryInput;
 use super::sum::{Prepared, StageSum, edges, gives_head_back, overheads, prepare, stage_sum};
@@ -11,11 +12,12 @@ use railwright_step::{MemoryEvents, MemoryKind, Time};
 /// Maximum number of events of a stage with separate layers. Above it, a pass is one event.
 const FINE_EVENTS: usize = 100_000;
 
-/// Memory of a stage over its passes, up to the end of the step at `step_end`, in seconds. The optimizer step fills the time after the last
-/// pass.
+/// Memory of a stage over its passes, up to the end of the step at `step_end`, in seconds. The optimizer step
+/// fills the time after the last pass.
 ///
-/// Forward passes allocate the saved tensors of each layer. Backward passes allocate their working set and free layer by layer. Logits live
-/// from the head, at the end of a forward pass, to the start of its backward pass. The driver's context and fragmentation are constant.
+/// Forward passes allocate the saved tensors of each layer. Backward passes allocate their working set and
+/// free layer by layer. Logits live from the head, at the end of a forward pass, to the start of its backward
+/// pass. The driver's context and fragmentation are constant.
 pub fn over_time(
     input: &MemoryInput<'_>,
     stage: usize,
@@ -78,8 +80,8 @@ pub fn over_time(
     log.finish()
 }
 
-/// Logs the casts of fp32 weights in a backward pass: recomputed layers make them again, and those of the last pass go with its layers, on
-/// average in its middle.
+/// Logs the casts of fp32 weights in a backward pass: recomputed layers make them again, and those of the
+/// last pass go with its layers, on average in its middle.
 fn cast(pass: &TimedOperation, (all, again): (f64, f64), is_last: bool, log: &mut Log) {
     log.give(pass.start, MemoryKind::Parameters, again);
     if is_last {

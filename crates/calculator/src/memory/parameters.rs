@@ -1,4 +1,5 @@
-//! Memory independent of the batch: parameters, gradients, optimizer states, and the buffers that gather them.
+//! Memory independent of the batch: parameters, gradients, optimizer states, and the buffers that gather
+//! them.
 //!
 //! Responsible for: bytes per parameter under every kind of sharding. Excludes activations.
 
@@ -122,7 +123,8 @@ pub(crate) fn embedding(model: &Model, plan: &Plan) -> Held {
     collect(&model.embedding, model, plan)
 }
 
-/// Head and final norm on one rank. A tied head repeats the word embedding unless the embedding is on the same stage.
+/// Head and final norm on one rank. A tied head repeats the word embedding unless the embedding is on the
+/// same stage.
 pub(crate) fn head(model: &Model, plan: &Plan, with_embedding: bool) -> Held {
     let mut sum = collect(model.final_norm.iter().chain(&model.head), model, plan);
     if model.tied_embeddings && !with_embedding {
@@ -185,12 +187,13 @@ pub(crate) struct Shares {
     pub stepping: f64,
 }
 
-/// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 shards the 12, stage 2 also the gradients,
-/// stage 3 all).
+/// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 shards the
+/// 12, stage 2 also the gradients, stage 3 all).
 ///
-/// On one rank nothing is shared, and stages 1 and 2 need what stage 0 does, with one exception. `optimizer_extra` belongs to the optimizer
-/// that a stage selects, not to the sharding: DeepSpeed's ZeRO-1 keeps fp32 gradients on one rank too. Six published runs at data-parallel
-/// size 1 are predicted 1 to 4% too low with them and 19 to 21% without. Stage 3 differs as well: layers are still gathered one at a time,
+/// On one rank nothing is shared, and stages 1 and 2 need what stage 0 does, with one exception.
+/// `optimizer_extra` belongs to the optimizer that a stage selects, not to the sharding: DeepSpeed's ZeRO-1
+/// keeps fp32 gradients on one rank too. Six published runs at data-parallel size 1 are predicted 1 to 4% too
+/// low with them and 19 to 21% without. Stage 3 differs as well: layers are still gathered one at a time,
 /// in the compute format.
 pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParameter {
     let copies = copies_in_pipeline(plan);
@@ -209,8 +212,8 @@ pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParame
     PerParameter { dense, routed, narrow, narrower }
 }
 
-/// Copies of every parameter along one pipeline. If micro-batches enter at both ends, each parameter is on a stage and on its mirror image
-/// (DeepSeek-V3 report, table 2). ZeRO then shards over both.
+/// Copies of every parameter along one pipeline. If micro-batches enter at both ends, each parameter is on a
+/// stage and on its mirror image (DeepSeek-V3 report, table 2). ZeRO then shards over both.
 fn copies_in_pipeline(plan: &Plan) -> f64 {
     plan.schedule.copies(plan.pipeline_parallel) as f64
 }
@@ -255,7 +258,8 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
-        // If the master weights are the shard, a frozen weight has only them, unless it keeps the format of its file.
+        // If the master weights are the shard, a frozen weight has only them, unless it keeps the format of
+        // its file.
         frozen: match (keeps_shard, software.shards_frozen_as_loaded) {
             (true, _) => parameters,
             (false, true) => precision.parameters.bytes() / cut(3) * kept,
@@ -289,7 +293,8 @@ pub(crate) struct Extent {
     pub ends: f64,
 }
 
-/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment: for all parameters of a stage, and for the trained ones.
+/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment: for all parameters of a
+/// stage, and for the trained ones.
 pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trained: Extent) -> (f64, f64) {
     if plan.sharding.zero_stage < 3 {
         return (0.0, 0.0);
@@ -369,8 +374,8 @@ mod tests {
         assert_eq!(per.dense.master, 4.0 / 256.0);
     }
 
-    /// A frozen model of 7.6 billion parameters in bf16 takes 7.6 GB on each of two devices that shard it, as one half of its file. Trained ones
-    /// are sharded in fp32.
+    /// A frozen model of 7.6 billion parameters in bf16 takes 7.6 GB on each of two devices that shard it, as
+    /// one half of its file. Trained ones are sharded in fp32.
     #[test]
     fn frozen_weights_are_sharded_as_they_were_loaded() {
         let mut plan = testing::plan();
@@ -384,7 +389,8 @@ mod tests {
         assert_eq!(bytes(&software), 7.6e9);
     }
 
-    /// DeepSpeed keeps up to 1e9 parameters gathered (`stage3_max_live_parameters`): 2 GB in bf16, or all of a small model.
+    /// DeepSpeed keeps up to 1e9 parameters gathered (`stage3_max_live_parameters`): 2 GB in bf16, or all of
+    /// a small model.
     #[test]
     fn parameters_that_are_used_again_soon_stay_gathered() {
         let mut plan = testing::plan();

@@ -1,7 +1,8 @@
-//! Fast path of memory for a search: layers are sized once, and many pipelines, recompute depths and shardings are summed from them.
+//! Fast path of memory for a search: layers are sized once, and many pipelines, recompute depths and
+//! shardings are summed from them.
 //!
-//! Responsible for: a bit-identical [`Peak`] to [`super::peak`], from parts that are reused over plans. Excludes plans whose stages differ
-//! in recompute.
+//! Responsible for: a bit-identical [`Peak`] to [`super::peak`], from parts that are reused over plans.
+//! Excludes plans whose stages differ in recompute.
 
 use super::held::RankParameters;
 use super::moment::Moment;
@@ -28,7 +29,8 @@ struct OnStage {
 impl StageLayout {
     /// Stages of a plan. Depends on parallel sizes, schedule, split and micro-batches.
     ///
-    /// A stage with the layers of a previous one and no more micro-batches alive needs no more, so it is excluded.
+    /// A stage with the layers of a previous one and no more micro-batches alive needs no more, so it is
+    /// excluded.
     pub fn new(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Self {
         let mut stages: Vec<OnStage> = Vec::new();
         for (stage, chunks) in layout(model, plan, software.stage_split).into_iter().enumerate() {
@@ -145,11 +147,13 @@ impl PeakParts {
     }
 }
 
-/// Parameters of each stage of a layout before sharding: common to all micro-batches, recompute and shardings.
+/// Parameters of each stage of a layout before sharding: common to all micro-batches, recompute and
+/// shardings.
 #[derive(Clone, Debug)]
 pub struct StageParameters(Vec<StageSum>);
 
-/// Stages with their activations under one recompute and one micro-batch, before sharding: common to all shardings.
+/// Stages with their activations under one recompute and one micro-batch, before sharding: common to all
+/// shardings.
 #[derive(Clone, Debug)]
 pub struct UnshardedStages(Vec<(usize, StageSum)>);
 
@@ -180,7 +184,8 @@ impl RankParameters {
 
 /// Lower bound of a stage's memory, independent of its activations.
 impl StageParameters {
-    /// Need of the largest stage during the optimizer step: a lower bound of [`Peak`] under any recompute and micro-batch.
+    /// Need of the largest stage during the optimizer step: a lower bound of [`Peak`] under any recompute and
+    /// micro-batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));
         for ((stage, _), held) in layout.stages().zip(&self.0) {

@@ -43,8 +43,9 @@ fn gib(plan: &Plan, software: &str) -> f64 {
     peak(&MemoryInput { model: &model, cluster: &cluster, plan, software, in_flight: None }).device.gib()
 }
 
-/// Activations of one layer of [`gib`]'s model on one rank: `s·b·h·(34 + 5·a·s/h)` bytes, not sharded by tensor parallelism (Korthikanti et
-/// al. 2022, equation 1). A fragmented allocator reserves up to a quarter more.
+/// Activations of one layer of [`gib`]'s model on one rank: `s·b·h·(34 + 5·a·s/h)` bytes, not sharded by
+/// tensor parallelism (Korthikanti et al. 2022, equation 1). A fragmented allocator reserves up to a quarter
+/// more.
 fn layer_gib(plan: &Plan) -> f64 {
     let [s, b, h, a] =
         [plan.sequence_length / plan.context_parallel, plan.micro_batch, 2048, 16].map(|count| count as f64);

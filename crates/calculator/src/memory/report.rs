@@ -1,7 +1,7 @@
 //! The memory report: every stage, and every item by kind, module and layer, at the time of the peak.
 //!
-//! Responsible for: names of the terms of [`super::sum`]. Has no calculation of its own: the items of a stage sum to its peak, which a test
-//! compares with the fast path.
+//! Responsible for: names of the terms of [`super::sum`]. Has no calculation of its own: the items of a stage
+//! sum to its peak, which a test compares with the fast path.
 
 use super::MemoryInput;
 use super::activations::emit;
@@ -95,9 +95,11 @@ pub struct MemoryReport {
     pub worst: usize,
     /// Memory of the device of the worst stage.
     pub device_memory: Bytes,
-    /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
+    /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory,
+    /// or fails.
     pub margin: Bytes,
-    /// Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory, of which about half is usable.
+    /// Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory,
+    /// of which about half is usable.
     pub least: Bytes,
     /// Verdict by the probability of fitting.
     pub fit: Fit,

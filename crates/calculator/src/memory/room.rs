@@ -1,7 +1,7 @@
 //! Memory of a stage available to the activations of its layers.
 //!
-//! Responsible for: splitting a stage's sum into the memory of its layers and the rest, so that a solver can try many choices without
-//! repeating the sum. Independent of the choices.
+//! Responsible for: splitting a stage's sum into the memory of its layers and the rest, so that a solver can
+//! try many choices without repeating the sum. Independent of the choices.
 
 use super::moment::Moment;
 use super::stages::{StageLayers, arrange};
@@ -20,7 +20,8 @@ pub struct StageRoom {
 }
 
 impl StageRoom {
-    /// Allocated bytes at the peak, given the activations of all micro-batches alive and the largest working set of a layer.
+    /// Allocated bytes at the peak, given the activations of all micro-batches alive and the largest working
+    /// set of a layer.
     pub fn allocated(&self, activations: Bytes, working: Bytes) -> Bytes {
         let mut sum = self.sum;
         sum.activations += activations.get();

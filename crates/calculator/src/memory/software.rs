@@ -35,7 +35,8 @@ pub enum Published {
     Device,
 }
 
-/// Memory constants of one software generation. "Bytes per element" means per element of the named tensor of one rank.
+/// Memory constants of one software generation. "Bytes per element" means per element of the named tensor of
+/// one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -50,10 +51,11 @@ pub struct MemorySoftware {
     /// Bytes per attention score kept in addition to the softmax output and the dropout mask and output
     /// (copies for scaling, masks).
     pub score_extra: f64,
-    /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, sharded by sequence parallelism.
+    /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, sharded
+    /// by sequence parallelism.
     pub hidden_extra: f64,
-    /// The same under autocast over fp32 weights, where the residual stream has 32 bits and each GEMM casts its own copy of its input. Absent:
-    /// `hidden_extra`.
+    /// The same under autocast over fp32 weights, where the residual stream has 32 bits and each GEMM casts
+    /// its own copy of its input. Absent: `hidden_extra`.
     #[serde(default)]
     pub autocast_hidden_extra: Option<f64>,
     /// Bytes per element of queries and keys kept by their norms beyond one 16-bit input.
@@ -61,32 +63,37 @@ pub struct MemorySoftware {
     pub query_norm_extra: f64,
     /// The same, but not sharded by tensor or sequence parallelism.
     pub hidden_replicated: f64,
-    /// Bytes per element of queries, keys and values kept beyond one copy of each (rotation in fp32, transposes).
+    /// Bytes per element of queries, keys and values kept beyond one copy of each (rotation in fp32,
+    /// transposes).
     pub qkv_extra: f64,
     /// Bytes per element of the inner width kept beyond gate, up and product (the activation's own output).
     pub inner_extra: f64,
-    /// Bytes per element of the inner width kept beyond the first product's output and the second one's input by a GELU that is composed of
-    /// operators: under autocast, and if all is in 16 bits. Absent: `inner_extra`.
+    /// Bytes per element of the inner width kept beyond the first product's output and the second one's
+    /// input by a GELU that is composed of operators: under autocast, and if all is in 16 bits. Absent:
+    /// `inner_extra`.
     #[serde(default)]
     pub composed_gelu_extra: Option<[f64; 2]>,
-    /// The same per element of the residual stream of each layer for norms by the framework's LayerNorm. Absent: `hidden_extra`.
+    /// The same per element of the residual stream of each layer for norms by the framework's LayerNorm.
+    /// Absent: `hidden_extra`.
     #[serde(default)]
     pub layer_norm_extra: Option<[f64; 2]>,
-    /// Bytes per element of the experts' outputs kept until the router weights them (0 if the weight is applied before the down
-    /// projection).
+    /// Bytes per element of the experts' outputs kept until the router weights them (0 if the weight is
+    /// applied before the down projection).
     pub expert_output: f64,
     /// True if sequence-parallel inputs of tensor-parallel GEMMs are kept gathered.
     pub gathered_inputs: bool,
     /// True if narrow formats keep a GEMM's input in the narrow format (otherwise in the activation format).
     pub narrow_inputs: bool,
-    /// True if a narrow copy of attention's output is kept for the output projection, in addition to the wide one kept by attention.
+    /// True if a narrow copy of attention's output is kept for the output projection, in addition to the
+    /// wide one kept by attention.
     pub narrow_attention_output: bool,
     /// True if narrow formats also keep a gated activation function's input in the narrow format.
     pub narrow_inner: bool,
     /// Bytes per weight of narrow copies that outlive a micro-batch.
     pub narrow_weight_bytes: f64,
-    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro-batch, not sharded. These are
-    /// gathered buffers that the stream of another kernel still holds because the host runs ahead.
+    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro-batch,
+    /// not sharded. These are gathered buffers that the stream of another kernel still holds because the
+    /// host runs ahead.
     pub stage_replicated: f64,
     /// The same if the tensor-parallel group spans scale-up domains: the host then rarely runs ahead.
     pub stage_replicated_across: f64,
@@ -96,19 +103,22 @@ pub struct MemorySoftware {
     pub logit_bytes: f64,
     /// Bytes per logit kept for the backward pass.
     pub logit_saved_bytes: f64,
-    /// True if every rank of a tensor group holds the logits of the whole vocabulary, gathered for a loss that is not vocabulary-parallel.
+    /// True if every rank of a tensor group holds the logits of the whole vocabulary, gathered for a loss
+    /// that is not vocabulary-parallel.
     pub gathered_logits: bool,
     /// Number of chunks of the loss. Memory kept for the backward pass is not divided.
     pub logit_chunks: f64,
     /// Bytes per element of the last hidden state, not sharded, at the peak of the loss.
     pub loss_hidden: f64,
-    /// Bytes per element of the last hidden state, not sharded, of gathered buffers that the host has freed and another stream has not. The
-    /// host runs ahead of the device, unless transfers between pipeline stages delay it.
+    /// Bytes per element of the last hidden state, not sharded, of gathered buffers that the host has freed
+    /// and another stream has not. The host runs ahead of the device, unless transfers between pipeline
+    /// stages delay it.
     pub waiting_hidden: f64,
-    /// True if the backward pass creates gradients as it reaches them, false if they have a permanent buffer. With one micro-batch, none of
-    /// the former exist at the loss.
+    /// True if the backward pass creates gradients as it reaches them, false if they have a permanent
+    /// buffer. With one micro-batch, none of the former exist at the loss.
     pub lazy_gradients: bool,
-    /// True if micro-batches accumulate whole gradients that are reduced after the last one, although gradients are sharded (`no_sync`).
+    /// True if micro-batches accumulate whole gradients that are reduced after the last one, although
+    /// gradients are sharded (`no_sync`).
     pub whole_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
@@ -119,11 +129,13 @@ pub struct MemorySoftware {
     pub optimizer_extra: f64,
     /// Temporary bytes per stepped parameter in the optimizer.
     pub optimizer_temporary: f64,
-    /// True if autocast casts fp32 weights where they are used: the 16-bit copy of a weight lasts from its forward to its backward pass.
+    /// True if autocast casts fp32 weights where they are used: the 16-bit copy of a weight lasts from its
+    /// forward to its backward pass.
     pub casts_weights: bool,
     /// ZeRO-3: true if the shard is kept in the low-precision format in addition to the master copy.
     pub keeps_low_precision_shard: bool,
-    /// ZeRO-3: true if frozen weights are sharded in the format in which they were loaded, false if as fp32 master weights.
+    /// ZeRO-3: true if frozen weights are sharded in the format in which they were loaded, false if as fp32
+    /// master weights.
     #[serde(default)]
     pub shards_frozen_as_loaded: bool,
     /// ZeRO-3: number of layers with gathered parameters at once.
@@ -145,7 +157,8 @@ pub struct MemorySoftware {
     pub reserved_over_allocated: f64,
     /// Metric that the framework's users publish as peak memory.
     pub published: Published,
-    /// True if the published figure is the first stage's (the rank that logs), false if it is the largest stage's.
+    /// True if the published figure is the first stage's (the rank that logs), false if it is the largest
+    /// stage's.
     pub published_by_first_stage: bool,
     /// Standard deviation of ln(measured / predicted), for the probability of fitting.
     pub sigma: f64,
@@ -194,7 +207,8 @@ struct MemoryFeature {
     /// The constants.
     #[serde(default)]
     changes: Changes,
-    /// Lower limits of constants: additional memory of unfused operators. A generation that already holds more is unchanged.
+    /// Lower limits of constants: additional memory of unfused operators. A generation that already holds
+    /// more is unchanged.
     #[serde(default)]
     at_least: Least,
     /// Upper limits of constants: memory of unfused operators that fused ones do not hold.
@@ -237,8 +251,8 @@ struct Most {
 /// Maximum number of features. More have too many combinations for the table.
 const MOST_FEATURES: usize = 12;
 
-/// A generation and its constants under each combination of features, calculated at first use. Bit `n` of an index is the feature at `n`;
-/// index 0 is the generation alone.
+/// A generation and its constants under each combination of features, calculated at first use. Bit `n` of an
+/// index is the feature at `n`; index 0 is the generation alone.
 #[derive(Clone, Debug, PartialEq)]
 struct Stacks {
     plain: MemorySoftware,
@@ -258,7 +272,8 @@ impl SoftwareCatalogue {
         SHARED.as_ref().map_err(Clone::clone)
     }
 
-    /// Parses text in the format of `catalog/memory.toml`: an entry inherits missing fields from an earlier one.
+    /// Parses text in the format of `catalog/memory.toml`: an entry inherits missing fields from an earlier
+    /// one.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let file: File = toml::from_str(text).map_err(|e| {
             let problem = Problem::new(e.message()).in_file("memory.toml");
@@ -305,7 +320,8 @@ impl SoftwareCatalogue {
         Ok(Self { generations: all, features, metrics })
     }
 
-    /// The constants of a generation with its features. For an unknown one, those of the newest calibrated Megatron Core.
+    /// The constants of a generation with its features. For an unknown one, those of the newest calibrated
+    /// Megatron Core.
     pub fn get(&self, id: &str) -> &MemorySoftware {
         let own = generation_of(id);
         let own = if self.generations.contains_key(own) { own } else { FALLBACK };
@@ -470,8 +486,9 @@ mod tests {
         assert_eq!(extra("megatron-core-2025+plain-norm")[0], 12.0);
     }
 
-    /// Two norms of Transformers under autocast keep, per element, the fp32 residual stream, the normalized value in fp32 and a 16-bit cast for
-    /// each of the five GEMMs behind them, where 2 + 2 bytes a norm are counted elsewhere. Liger's kernels keep no normalized value.
+    /// Two norms of Transformers under autocast keep, per element, the fp32 residual stream, the normalized
+    /// value in fp32 and a 16-bit cast for each of the five GEMMs behind them, where 2 + 2 bytes a norm
+    /// are counted elsewhere. Liger's kernels keep no normalized value.
     #[test]
     fn fused_layers_hold_only_inputs() {
         let catalogue = SoftwareCatalogue::built_in().expect("reads");

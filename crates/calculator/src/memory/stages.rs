@@ -22,7 +22,8 @@ pub struct StageLayers {
     pub head: bool,
 }
 
-/// Layers of each chunk in pipeline order (virtual stage 0 first): those of the plan, otherwise by the generation's rule.
+/// Layers of each chunk in pipeline order (virtual stage 0 first): those of the plan, otherwise by the
+/// generation's rule.
 pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u64> {
     if split == StageSplit::Compute && plan.layers_per_stage.is_none() {
         by_compute(model, partition::virtual_stages(plan) as usize)

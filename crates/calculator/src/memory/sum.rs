@@ -1,7 +1,7 @@
 //! Sums of a stage's memory at each time that can be its peak.
 //!
-//! Responsible for: the numbers, once per kind of layer and then per stage; a search calls only [`peak`]. Item names are in the report,
-//! which uses the same functions.
+//! Responsible for: the numbers, once per kind of layer and then per stage; a search calls only [`peak`].
+//! Item names are in the report, which uses the same functions.
 
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
@@ -61,7 +61,8 @@ pub(crate) struct Prepared {
     pub(super) held: RankParameters,
     pub stages: Vec<Vec<StageLayers>>,
     pub recomputed_layers: u64,
-    /// Treatments by stage and layer, and each kind of layer under each treatment. `None` if stages do not differ in recompute.
+    /// Treatments by stage and layer, and each kind of layer under each treatment. `None` if stages do not
+    /// differ in recompute.
     pub by_stage: Option<ByStage>,
 }
 
@@ -122,7 +123,8 @@ pub(crate) struct StageSum {
     pub lazy_gradients: f64,
     /// Casts of fp32 weights, part of `resident`: they exist from the forward to the backward pass.
     pub casts: f64,
-    /// Part of them that is gone when the backward pass begins, because a recomputed layer casts its weights again.
+    /// Part of them that is gone when the backward pass begins, because a recomputed layer casts its weights
+    /// again.
     pub casts_again: f64,
     pub gathered: f64,
     pub gradient_buffers: f64,
@@ -256,14 +258,14 @@ fn chunks_sum(
     sum
 }
 
-/// Tests whether the loss and the head finish both of their gradients before the layers' backward pass begins. False if the gradients of
-/// weights have a separate pass.
+/// Tests whether the loss and the head finish both of their gradients before the layers' backward pass
+/// begins. False if the gradients of weights have a separate pass.
 pub(crate) fn gives_head_back(schedule: Schedule) -> bool {
     !schedule.divides_backward()
 }
 
-/// Multi-token prediction's layers keep their activations through the loss of one micro-batch. The recompute policy covers them if it
-/// covers all layers.
+/// Multi-token prediction's layers keep their activations through the loss of one micro-batch. The recompute
+/// policy covers them if it covers all layers.
 fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
         let all = prepared.recomputed_layers == u64::MAX;
@@ -276,7 +278,8 @@ fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     })
 }
 
-/// Number of communicators of a rank: one per parallel dimension in use, and pipeline neighbours on both sides.
+/// Number of communicators of a rank: one per parallel dimension in use, and pipeline neighbours on both
+/// sides.
 pub(crate) fn communicators(plan: &Plan) -> f64 {
     let used = |degree: u64, count: f64| if degree > 1 { count } else { 0.0 };
     used(plan.tensor_parallel, 1.0)
@@ -302,7 +305,8 @@ pub fn peak(input: &MemoryInput<'_>) -> Peak {
     finish(input, worst)
 }
 
-/// Peak memory as the framework's users would publish it: allocated, reserved or the device's, of the worst stage or of the rank that logs.
+/// Peak memory as the framework's users would publish it: allocated, reserved or the device's, of the worst
+/// stage or of the rank that logs.
 pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
     let software = input.software;
     let peak = if software.published_by_first_stage {
@@ -363,7 +367,8 @@ impl StageSum {
         (self.all, self.trained) = (all, trained);
     }
 
-    /// Sets the activations and working memory of the chunks of a stage, with a number of micro-batches in flight. Independent of sharding.
+    /// Sets the activations and working memory of the chunks of a stage, with a number of micro-batches in
+    /// flight. Independent of sharding.
     pub(super) fn compute(
         &mut self,
         input: &MemoryInput<'_>,

@@ -16,7 +16,8 @@ fn near(value: f64, expected: f64, share: f64) {
 
 #[test]
 fn llama_3_405b_at_8k_is_6n_and_attention() {
-    // Llama 3 paper, table 4: 430 TFLOP/s per GPU at 8,192 GPUs; per token 6 x 403.7e9 (without input embedding) + 12 x 126 x 16384 x 8192.
+    // Llama 3 paper, table 4: 430 TFLOP/s per GPU at 8,192 GPUs; per token 6 x 403.7e9 (without input
+    // embedding) + 12 x 126 x 16384 x 8192.
     let model = model("llama-3.1-405b");
     let n = model.parameters().active_without_embedding as f64;
     let full = per_token(&model, 8192, Convention::FullAttention).get();
@@ -28,8 +29,9 @@ fn llama_3_405b_at_8k_is_6n_and_attention() {
 
 #[test]
 fn gpt_3_is_as_narayanan_counts_it() {
-    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a second forward pass. Without it
-    // the layers count 72 instead of 96, and the head, which is not recomputed, 6 B s h V as before.
+    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a
+    // second forward pass. Without it the layers count 72 instead of 96, and the head, which is not
+    // recomputed, 6 B s h V as before.
     let (l, h, s, v) = (96.0, 12288.0, 2048.0, model("gpt3-175b").vocabulary as f64);
     let expected = 72.0 * l * h * h * (1.0 + s / (6.0 * h)) + 6.0 * h * v;
     near(per_token(&model("gpt3-175b"), 2048, Convention::FullAttention).get(), expected, 1e-9);
@@ -37,8 +39,8 @@ fn gpt_3_is_as_narayanan_counts_it() {
 
 #[test]
 fn costs_per_token_that_deepseek_published() {
-    // "Insights into DeepSeek-V3" (arXiv 2505.09343), table 2: GFLOP of training per token at 4,096 tokens. Their counts exclude the
-    // prediction of further tokens.
+    // "Insights into DeepSeek-V3" (arXiv 2505.09343), table 2: GFLOP of training per token at 4,096 tokens.
+    // Their counts exclude the prediction of further tokens.
     for (name, published, share) in [
         ("deepseek-v2-236b", 155.0, 0.005),
         ("deepseek-v3-671b", 250.0, 0.005),
@@ -129,7 +131,8 @@ fn mixers_count_their_elements() {
         sparse_top_k: None,
     });
     assert_eq!(count(&latent), 2.0 * 128.0 * 320.0 * 1000.0);
-    // Two multiply-adds per element of state, for update and read-out (Dao and Gu 2024, arXiv 2405.21060, section 6).
+    // Two multiply-adds per element of state, for update and read-out (Dao and Gu 2024, arXiv 2405.21060,
+    // section 6).
     let linear = Mixer::Linear(LinearAttention {
         key_heads: 16,
         value_heads: 32,
@@ -163,12 +166,13 @@ fn frozen_matrices_have_no_gradient_of_their_own() {
         targets: ["q_proj", "v_proj"].map(|n| LoraTarget::by_name(n).expect(n)).into(),
     });
     let lora = of_plan(&model, &plan, Convention::CausalAttention).get();
-    // 6,607,077,376 weights in matrices, head included (6,738,415,616 without the embedding's 131,072,000 and 65 norms of 4,096), lose
-    // two of six; PEFT counts 4,194,304 trainable.
+    // 6,607,077,376 weights in matrices, head included (6,738,415,616 without the embedding's 131,072,000 and
+    // 65 norms of 4,096), lose two of six; PEFT counts 4,194,304 trainable.
     assert_eq!(full - lora, 2.0 * 6_607_077_376.0 - 6.0 * 4_194_304.0);
 }
 
-/// Packed documents of 512 tokens need the arithmetic of sequences of 512 tokens; frameworks' full square stays that of the sequence.
+/// Packed documents of 512 tokens need the arithmetic of sequences of 512 tokens; frameworks' full square
+/// stays that of the sequence.
 #[test]
 fn packed_documents_count_their_own_attention() {
     let model = railwright_spec::model::by_name("llama-3-8b").expect("known");

@@ -61,8 +61,8 @@ pub(super) fn electricity(cost: &Cost) -> DatedPrice {
     cost.electricity_price.map_or_else(electricity_price, DatedPrice::given)
 }
 
-/// The given price of a device-hour, otherwise the catalogue's typical one, as the mean over all devices of the job. `None` without
-/// either.
+/// The given price of a device-hour, otherwise the catalogue's typical one, as the mean over all devices of
+/// the job. `None` without either.
 pub fn device_price(cluster: &Cluster, given: Option<Dollars>) -> Option<DatedPrice> {
     let from_catalogue = || {
         let price = |kind: &Cluster| kind.accelerator.price.clone();

@@ -15,8 +15,9 @@ fn near(found: f64, published: f64, tolerance: f64) {
     assert!((found / published - 1.0).abs() <= tolerance, "found {found}, published {published}");
 }
 
-/// DeepSeek-V3 technical report (arXiv 2412.19437), section 3.4 and table 1: 2,048 H800, batch 15,360 sequences of 4,096
-/// tokens, 14.8T tokens, 180K GPU-hours per trillion tokens, 2.664M GPU-hours, $5.328M at $2.
+/// DeepSeek-V3 technical report (arXiv 2412.19437), section 3.4 and table 1: 2,048 H800, batch 15,360
+/// sequences of 4,096 tokens, 14.8T tokens, 180K GPU-hours per trillion tokens, 2.664M GPU-hours, $5.328M at
+/// $2.
 const DEEPSEEK_V3: &str = r#"
 [model]
 name = "deepseek-v3"
@@ -49,8 +50,9 @@ fn deepseek_v3_cost_matches_its_report() {
     assert_eq!(bill.device_price.expect("given").source, "set in the run");
 }
 
-/// Llama 3 (arXiv 2407.21783), table 4 and section 3.2.1: 405B on 16,384 H100, batch of 16 Mi tokens, 400 TFLOP/s per GPU,
-/// 15.6T tokens, 3.8e25 FLOP; model card: 30.84M GPU-hours; more than 90% effective training time.
+/// Llama 3 (arXiv 2407.21783), table 4 and section 3.2.1: 405B on 16,384 H100, batch of 16 Mi tokens, 400
+/// TFLOP/s per GPU, 15.6T tokens, 3.8e25 FLOP; model card: 30.84M GPU-hours; more than 90% effective training
+/// time.
 #[test]
 fn llama_3_405b_takes_the_hours_of_its_card() {
     let run = run(
@@ -68,8 +70,8 @@ fn llama_3_405b_takes_the_hours_of_its_card() {
     assert!(bill.device_price.expect("in the catalogue").source.contains("2026"));
 }
 
-/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W. 291.42 t CO2 at Meta's grid factor of 0.423 kg/kWh is the
-/// energy below, for the machines alone.
+/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W. 291.42 t CO2 at Meta's grid
+/// factor of 0.423 kg/kWh is the energy below, for the machines alone.
 #[test]
 fn llama_2_energy_is_power_times_hours() {
     let hours = 1_720_320.0;

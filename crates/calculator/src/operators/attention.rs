@@ -1,7 +1,8 @@
 //! Time of fused attention kernels.
 //!
-//! Responsible for: the shape of attention (number of visible keys), and the model of kernels that keep scores on chip. Excludes
-//! projections around attention, and kernels that write scores to memory (see `unfused`).
+//! Responsible for: the shape of attention (number of visible keys), and the model of kernels that keep
+//! scores on chip. Excludes projections around attention, and kernels that write scores to memory (see
+//! `unfused`).
 //!
 //! Model, per pass, with blocks of 128 queries as the unit of work of one multiprocessor:
 //!
@@ -9,10 +10,11 @@
 //!
 //! C = f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)),  M = bytes / (0.85 B)
 //!
-//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up); s the mean and S the largest
-//! number of keys visible to a query; s0 the start of a block in keys; s1 the masked half of diagonal blocks; e the share of peak P at a
-//! head width; q the exposed share of the longest block; f = 1 forward and 2.5 backward (which has its own e and s0). Constants:
-//! `catalog/operators/attention.csv`.
+//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded
+//! up); s the mean and S the largest number of keys visible to a query; s0 the start of a block in keys; s1
+//! the masked half of diagonal blocks; e the share of peak P at a head width; q the exposed share of the
+//! longest block; f = 1 forward and 2.5 backward (which has its own e and s0). Constants: `catalog/operators/
+//! attention.csv`.
 
 use super::catalogue;
 use super::gemm::{GemmLaw, UNKNOWN_UNITS};
@@ -57,8 +59,9 @@ pub enum AttentionKernel {
 pub struct AttentionShape {
     /// Sequences.
     pub batch: f64,
-    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism attends to half of all keys
-    /// on average: pass that number of keys and [`Span::Bidirectional`].
+    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context
+    /// parallelism attends to half of all keys on average: pass that number of keys and
+    /// [`Span::Bidirectional`].
     pub query_length: f64,
     /// Keys per sequence.
     pub key_length: f64,
@@ -75,8 +78,8 @@ pub struct AttentionShape {
 }
 
 impl AttentionShape {
-    /// Mean number of keys visible to a query: for queries at positions a..b that see the last w keys, the mean of min(position, w); causal
-    /// is w = b.
+    /// Mean number of keys visible to a query: for queries at positions a..b that see the last w keys, the
+    /// mean of min(position, w); causal is w = b.
     pub fn mean_keys(&self) -> f64 {
         let end = self.key_length;
         let start = (end - self.query_length).max(0.0);
@@ -100,7 +103,8 @@ impl AttentionShape {
         }
     }
 
-    /// FLOP of the forward pass: 2 * batch * heads * queries * mean keys * (d_qk + d_v), without masked scores.
+    /// FLOP of the forward pass: 2 * batch * heads * queries * mean keys * (d_qk + d_v), without masked
+    /// scores.
     pub fn forward_flop(&self) -> Flop {
         let scores = self.batch * self.heads * self.query_length * self.mean_keys();
         Flop::new(2.0 * scores * (self.head_dim + self.value_dim))
@@ -144,8 +148,9 @@ struct AttentionLaw {
     source: Source,
 }
 
-/// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of B200 (10.0). Kernels of one do
-/// not run on the other, so neither's share of the peak is evidence for the other's.
+/// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of
+/// B200 (10.0). Kernels of one do not run on the other, so neither's share of the peak is evidence for the
+/// other's.
 fn has_kernels_of_its_own(accelerator: &Accelerator) -> bool {
     accelerator.architecture == "Blackwell RTX"
 }
@@ -170,7 +175,8 @@ impl AttentionLaw {
         })
     }
 
-    /// Fallback without attention measurements: two thirds of the GEMM efficiency, the ratio on A100 and H100.
+    /// Fallback without attention measurements: two thirds of the GEMM efficiency, the ratio on A100 and
+    /// H100.
     fn from_products(products: &GemmLaw) -> Self {
         let share = products.efficiency() * 0.67;
         Self {
@@ -235,9 +241,9 @@ impl AttentionLaws {
         let common = AttentionLaw::from_products(products);
         let [flash2, flash3, cudnn] =
             ["flash2", "flash3", "cudnn"].map(|k| AttentionLaw::find(accelerator, k));
-        // A generation that does not exist on an architecture is replaced by the nearest that does. Newer ones are not built for old
-        // hardware; older ones run on new hardware with its old instructions (on Blackwell at Hopper's pace, 0.37 of 989 TFLOP/s against
-        // 0.58 of 2250).
+        // A generation that does not exist on an architecture is replaced by the nearest that does. Newer
+        // ones are not built for old hardware; older ones run on new hardware with its old
+        // instructions (on Blackwell at Hopper's pace, 0.37 of 989 TFLOP/s against 0.58 of 2250).
         let old = flash2.or_else(|| flash3.or(cudnn).map(|law| law.scaled(0.3))).unwrap_or(common);
         let new = flash3.or(cudnn).or(flash2).unwrap_or(common);
         Self {

@@ -1,7 +1,7 @@
 //! Calibrated operator models: rates relative to the default models, by work.
 //!
-//! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between activations: libraries select other
-//! kernels for them, with too few measurements.
+//! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between
+//! activations: libraries select other kernels for them, with too few measurements.
 
 use super::{Cost, Pass, Source};
 use railwright_spec::calibration::{Calibration, Operators, Rate, Regime, rate_at};
@@ -44,7 +44,8 @@ impl Corrections {
             products: DataType::ALL.map(|data_type| calibration.products(data_type).map(Curve::of)),
             forward: of(Operators::AttentionForward),
             backward: of(Operators::AttentionBackward),
-            // The generation's passes already include the sustained rate of element-wise kernels, because they represent their number, too.
+            // The generation's passes already include the sustained rate of element-wise kernels, because
+            // they represent their number, too.
             streams: of(Operators::Elementwise).filter(|curve| !curve.is_sustained),
         }
     }

@@ -1,7 +1,7 @@
 //! The operator tables in `/catalog/operators`, embedded.
 //!
-//! Responsible for: finding the row of an accelerator. Rows are found by text and only the found row is parsed, so that a cold start takes
-//! microseconds.
+//! Responsible for: finding the row of an accelerator. Rows are found by text and only the found row is
+//! parsed, so that a cold start takes microseconds.
 
 use super::Source;
 use railwright_spec::cluster::Accelerator;
@@ -44,8 +44,8 @@ fn is_card(id: &str) -> bool {
     id.contains("pcie")
 }
 
-/// The row for `accelerator` and `variant`: its own, otherwise of the same architecture and form, otherwise of the same architecture,
-/// otherwise of the same family. The first of equal ones.
+/// The row for `accelerator` and `variant`: its own, otherwise of the same architecture and form, otherwise
+/// of the same architecture, otherwise of the same family. The first of equal ones.
 pub(super) fn find(table: &'static str, accelerator: &Accelerator, variant: &str) -> Option<(Row, Source)> {
     let mut best: Option<(Row, u8)> = None;
     for line in table.lines().skip(1) {

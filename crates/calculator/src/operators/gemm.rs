@@ -1,19 +1,22 @@
 //! Time of GEMMs.
 //!
-//! Responsible for: the model of a GEMM and of a group of equal GEMMs. Excludes casts of narrow inputs and launch overhead.
+//! Responsible for: the model of a GEMM and of a group of equal GEMMs. Excludes casts of narrow inputs and
+//! launch overhead.
 //!
-//! The model counts output tiles: a GEMM is divided into tiles of 256x128 down to 64x64, and each multiprocessor computes one tile at a
-//! time. The last wave may be partly empty. Kernels also split the inner dimension (split-k) if that fills waves. A tuned library selects
-//! the fastest of those choices:
+//! The model counts output tiles: a GEMM is divided into tiles of 256x128 down to 64x64, and each
+//! multiprocessor computes one tile at a time. The last wave may be partly empty. Kernels also split the
+//! inner dimension (split-k) if that fills waves. A tuned library selects the fastest of those choices:
 //!
 //! t = floor + ((C^4 + M^4))^(1/4)
 //!
-//! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r e P / U), seconds
+//! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r
+//! e P / U), seconds
 //!
-//! with v = s ceil(m/a) ceil(n/b) / U waves; U multiprocessors; P the peak in FLOP/s; e the share that large tiles reach; r <= 1 the
-//! relative rate of smaller tiles; k0 the filling and draining of a tile in elements of k; ks the cost of one more split; w the strictness
-//! of wave quantization; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
-//! sqrt(work^2 + (groups c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
+//! with v = s ceil(m/a) ceil(n/b) / U waves; U multiprocessors; P the peak in FLOP/s; e the share that large
+//! tiles reach; r <= 1 the relative rate of smaller tiles; k0 the filling and draining of a tile in elements
+//! of k; ks the cost of one more split; w the strictness of wave quantization; M = bytes / (h B), seconds,
+//! with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and sqrt(work^2 + (groups
+//! c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
 //! `catalog/operators/gemm.csv` for residuals.
 
 use super::catalogue::{self, Row};
@@ -60,7 +63,8 @@ pub(super) struct GemmLaw {
     source: Source,
     /// Higher share of the peak than that of the related part, because of more power for it; 1 without.
     pub(super) relief: f64,
-    /// True if matrix units do the arithmetic. Otherwise elements are loaded one by one, and alignment has no cost.
+    /// True if matrix units do the arithmetic. Otherwise elements are loaded one by one, and alignment has
+    /// no cost.
     has_matrix_units: bool,
     /// Factor of time of a single GEMM with rows off the memory grid.
     unaligned: f64,
@@ -129,8 +133,8 @@ impl Constants {
 /// Number of waves above which split-k is not tried: the last wave is a few per cent of the whole.
 const SPLIT_BELOW: f64 = 16.0;
 
-/// Rounds a positive number up: [`f64::ceil`] is a library call on baseline processors. Adding and subtracting 2^52 rounds to an integer in
-/// two instructions that also work on vectors.
+/// Rounds a positive number up: [`f64::ceil`] is a library call on baseline processors. Adding and
+/// subtracting 2^52 rounds to an integer in two instructions that also work on vectors.
 fn ceil(x: f64) -> f64 {
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let rounded = (x + WHOLE) - WHOLE;
@@ -146,7 +150,8 @@ fn variants(data_type: DataType) -> &'static [&'static str] {
     }
 }
 
-/// The formats in which GEMMs in `data_type` may run, best first: one without hardware runs in the next wider one.
+/// The formats in which GEMMs in `data_type` may run, best first: one without hardware runs in the next wider
+/// one.
 fn chain(data_type: DataType) -> &'static [DataType] {
     match data_type {
         DataType::Nvfp4 => &[DataType::Nvfp4, DataType::Fp8, DataType::Bf16],
@@ -158,10 +163,11 @@ fn chain(data_type: DataType) -> &'static [DataType] {
     }
 }
 
-/// Tests whether GEMMs in `data_type` require whole 16 bytes of each row. Matrix units of narrow formats and of TF32 do: their operands are
-/// moved in vectors of 16 bytes (cuBLAS, "Tensor Core Usage"; CUTLASS' `DefaultGemmConfiguration` for `OpClassTensorOp` has 128 bits).
-/// GEMMs in fp32 do not: on NVIDIA they run on the ordinary units, whose kernels take single elements (CUTLASS' for `OpClassSimt`:
-/// `kAlignmentA = kAlignmentB = 1`), and AMD's matrix instructions in fp32 take one element a lane.
+/// Tests whether GEMMs in `data_type` require whole 16 bytes of each row. Matrix units of narrow formats and
+/// of TF32 do: their operands are moved in vectors of 16 bytes (cuBLAS, "Tensor Core Usage"; CUTLASS'
+/// `DefaultGemmConfiguration` for `OpClassTensorOp` has 128 bits). GEMMs in fp32 do not: on NVIDIA they run
+/// on the ordinary units, whose kernels take single elements (CUTLASS' for `OpClassSimt`: `kAlignmentA =
+/// kAlignmentB = 1`), and AMD's matrix instructions in fp32 take one element a lane.
 fn has_matrix_units(accelerator: &Accelerator, data_type: DataType) -> bool {
     let runs_in = chain(data_type).iter().find(|t| accelerator.peak_rate(**t).is_some());
     runs_in.copied().unwrap_or(data_type) != DataType::Fp32
@@ -176,10 +182,11 @@ fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
     found.map_or(1e12, |rate| rate.get().max(1.0))
 }
 
-/// Scale of the start of a tile. Filling a tile's pipeline, draining it and adding splits are latencies of memory and registers: they take
-/// time, not arithmetic. The constants count them as elements of k at the rate of the format of the fit. If the model of matrix units is
-/// used for a wider format (`P` against `P'`), the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100: fp32 GEMMs
-/// of 12 to 1024 take 3 to 9 us. The fp32 peak is a seventh of the matrix units'.
+/// Scale of the start of a tile. Filling a tile's pipeline, draining it and adding splits are latencies of
+/// memory and registers: they take time, not arithmetic. The constants count them as elements of k at the
+/// rate of the format of the fit. If the model of matrix units is used for a wider format (`P` against `P'`),
+/// the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100: fp32 GEMMs of 12 to 1024
+/// take 3 to 9 us. The fp32 peak is a seventh of the matrix units'.
 fn start_scale(data_type: DataType, peak: f64, fitted: f64) -> f64 {
     match data_type {
         DataType::Fp32 | DataType::Tf32 => (peak / fitted.max(1.0)).min(1.0),
@@ -194,13 +201,14 @@ fn row_alignment(dimension: f64, element: f64) -> u32 {
     1 << ((dimension * whole) as u64).trailing_zeros().min(7)
 }
 
-/// FLOP/s of library kernels for rows off the memory grid: loads of single elements and the matrix instructions of 2018, independent of the
-/// part. Measured on H100 (2048 to 8192 tokens x 768 inputs x 50257 outputs, three passes, mean of times): 122e12 to 131e12, a fifth to a
-/// sixth of the rate with 50304 outputs (`catalog/operators/measured.csv`); A100 loses half of its 284e12.
+/// FLOP/s of library kernels for rows off the memory grid: loads of single elements and the matrix
+/// instructions of 2018, independent of the part. Measured on H100 (2048 to 8192 tokens x 768 inputs x 50257
+/// outputs, three passes, mean of times): 122e12 to 131e12, a fifth to a sixth of the rate with 50304 outputs
+/// (`catalog/operators/measured.csv`); A100 loses half of its 284e12.
 const UNALIGNED_RATE: f64 = 142e12;
 
-/// Minimum factor for rows off the grid: padding 50257 outputs to 50304 saves a quarter of a small model's step on A100, whose GEMMs with
-/// them are about a third.
+/// Minimum factor for rows off the grid: padding 50257 outputs to 50304 saves a quarter of a small model's
+/// step on A100, whose GEMMs with them are about a third.
 const UNALIGNED_LEAST: f64 = 2.0;
 
 /// Columns of the narrowest tile.
@@ -214,9 +222,10 @@ fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
     }
 }
 
-/// Factor of time of a single GEMM on matrix units for a contiguous dimension that starts rows off the memory grid. Rows that are not
-/// multiples of 16 bytes cannot be loaded whole. From 16 bytes on the loss is small: in published sweeps of step times, 8192 tokens x 14400
-/// inputs x 1800 outputs lose no more than a few per cent against 1728 outputs.
+/// Factor of time of a single GEMM on matrix units for a contiguous dimension that starts rows off the memory
+/// grid. Rows that are not multiples of 16 bytes cannot be loaded whole. From 16 bytes on the loss is small:
+/// in published sweeps of step times, 8192 tokens x 14400 inputs x 1800 outputs lose no more than a few per
+/// cent against 1728 outputs.
 fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     match row_alignment(dimension, element) {
         // Rows not divisible by even pairs of elements. A side narrower than any tile has separate kernels.
@@ -228,9 +237,9 @@ fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     }
 }
 
-/// The same factor for batches of GEMMs, where libraries have no path to matrix units below 16 bytes. A100 ran the GEMMs of unfused
-/// attention with head widths 108 and 150 at 10 to 11 TFLOP/s, a twelfth of the usual. The rates are from published step times with 96 and
-/// 128 heads of one hidden size.
+/// The same factor for batches of GEMMs, where libraries have no path to matrix units below 16 bytes. A100
+/// ran the GEMMs of unfused attention with head widths 108 and 150 at 10 to 11 TFLOP/s, a twelfth of the
+/// usual. The rates are from published step times with 96 and 128 heads of one hidden size.
 fn batched_misalignment(dimension: f64, element: f64) -> f64 {
     if row_alignment(dimension, element) < 16 { 12.0 } else { 1.0 }
 }
@@ -246,14 +255,15 @@ const POWER_MARGIN: f64 = 1.5;
 
 /// The efficiency of a part that uses another part's model.
 ///
-/// Large parts run GEMMs at the power limit: the share of the peak `P` that they sustain depends on the watts `W` available. A part with
-/// more watts per FLOP/s than the related part sustains proportionally more of its peak, up to the limit of the units: `e' = min(0.95, e
-/// max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The power of a board feeds more than its matrix units, so a smaller difference has no
-/// effect; a part with fewer watts keeps the related part's share. Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its
-/// peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
+/// Large parts run GEMMs at the power limit: the share of the peak `P` that they sustain depends on the watts
+/// `W` available. A part with more watts per FLOP/s than the related part sustains proportionally more of its
+/// peak, up to the limit of the units: `e' = min(0.95, e max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The
+/// power of a board feeds more than its matrix units, so a smaller difference has no effect; a part with
+/// fewer watts keeps the related part's share. Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97
+/// of its peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
 ///
-/// The same relief applies to the sustained over the burst rate of a software generation, which the power limit causes: `s' = min(1, s
-/// max(1, r / 1.5))`, see [`GemmLaw::relief`].
+/// The same relief applies to the sustained over the burst rate of a software generation, which the power
+/// limit causes: `s' = min(1, s max(1, r / 1.5))`, see [`GemmLaw::relief`].
 fn relief(own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
     let watts = |accelerator: &Accelerator| Some(accelerator.power?.get() / peak(accelerator, data_type));
     // The power of `Hopper+Grace` includes the processor.
@@ -265,11 +275,12 @@ fn relief(own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType
 
 /// Share of the memory bandwidth for GEMMs of a part that uses another part's model.
 ///
-/// A multiprocessor keeps a bounded number of bytes in flight. By Little's law it moves a bounded number of bytes per second, independent
-/// of the memory's rate. With `b = B / U` bytes a second for each of `U` multiprocessors, a part with less bandwidth for each than the
-/// related part gets a larger share: `h' = max(h, min(0.85, h b / b'))`. The upper limit is that of long element-wise kernels. A part with
-/// more keeps the share. Evidence: the fitted shares fall with GB/s per multiprocessor, 0.99 at 19 (A100), 0.87 at 25 (H100), 0.81 at 36
-/// (H200), 0.68 at 54 (B200).
+/// A multiprocessor keeps a bounded number of bytes in flight. By Little's law it moves a bounded number of
+/// bytes per second, independent of the memory's rate. With `b = B / U` bytes a second for each of `U`
+/// multiprocessors, a part with less bandwidth for each than the related part gets a larger share: `h' =
+/// max(h, min(0.85, h b / b'))`. The upper limit is that of long element-wise kernels. A part with more keeps
+/// the share. Evidence: the fitted shares fall with GB/s per multiprocessor, 0.99 at 19 (A100), 0.87 at 25
+/// (H100), 0.81 at 36 (H200), 0.68 at 54 (B200).
 fn fed(share: f64, own: &Accelerator, relative: Option<&Accelerator>) -> f64 {
     let per_unit = |accelerator: &Accelerator| {
         let units = accelerator.compute_units.filter(|units| *units > 0)?;

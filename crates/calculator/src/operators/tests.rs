@@ -59,7 +59,8 @@ fn a_large_product_on_a100_takes_what_was_measured() {
 
 #[test]
 fn a_partly_empty_wave_costs_what_was_measured() {
-    // 2048 x 4096 is 2.37 waves of 256x128 tiles on 108 multiprocessors: 224 TFLOP/s; 2048 x 5120 fills 2.96: 276.
+    // 2048 x 4096 is 2.37 waves of 256x128 tiles on 108 multiprocessors: 224 TFLOP/s; 2048 x 5120 fills 2.96:
+    // 276.
     let device = a100();
     let rate = |n: f64| {
         let cost = device.gemm(2048.0, n, 4096.0, DataType::Bf16, Pass::Forward);
@@ -106,7 +107,8 @@ fn a_cost_includes_its_distance_from_a_measurement() {
 
 #[test]
 fn a_measured_ceiling_bounds_an_accelerator_without_tables() {
-    // MI300X: the best shape of a sweep reached 668.4 of 1307.4 TFLOP/s (ml-engineering, maximum achievable matmul).
+    // MI300X: the best shape of a sweep reached 668.4 of 1307.4 TFLOP/s (ml-engineering, maximum achievable
+    // matmul).
     let mut mi300x = accelerator("mi300x", "CDNA3", 304, 1307.4, 5300.0);
     mi300x.measured_matmul = Some(FlopPerSecond::from_tera(668.4));
     let cost = Device::new(&mi300x).gemm(8192.0, 8192.0, 8192.0, DataType::Bf16, Pass::Forward);
@@ -116,8 +118,9 @@ fn a_measured_ceiling_bounds_an_accelerator_without_tables() {
 
 #[test]
 fn products_in_8_bits_match_a_library_that_the_law_never_saw() {
-    // DeepGEMM on H800 (a Hopper like the H100), 4096 tokens, fp8, TFLOP/s printed in its README. Its fine-grained scales slow it down,
-    // most for short k, so the model of plain GEMMs must be above it, but not far.
+    // DeepGEMM on H800 (a Hopper like the H100), 4096 tokens, fp8, TFLOP/s printed in its README. Its
+    // fine-grained scales slow it down, most for short k, so the model of plain GEMMs must be above it,
+    // but not far.
     let device = Device::new(&accelerator("h800-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
     for (n, k, measured) in [(7168.0, 16384.0, 1358.0), (4096.0, 7168.0, 1304.0)] {
         let cost = device.gemm(4096.0, n, k, DataType::Fp8, Pass::Forward);
@@ -137,7 +140,8 @@ fn weight_gradients_pay_for_their_32_bit_accumulator() {
 
 #[test]
 fn unfused_attention_costs_twice_fused_attention_at_8k() {
-    // Whole steps slow down 1.95 times at 8k tokens without FlashAttention 2, so attention alone slows down by more.
+    // Whole steps slow down 1.95 times at 8k tokens without FlashAttention 2, so attention alone slows down
+    // by more.
     let shape = AttentionShape {
         batch: 1.0,
         query_length: 8192.0,
@@ -156,8 +160,9 @@ fn unfused_attention_costs_twice_fused_attention_at_8k() {
 
 #[test]
 fn unfused_attention_with_odd_heads_loses_the_matrix_units() {
-    // A published pair of runs, 13824 hidden on A100: 128 heads of 108 cost 147.41 s where 96 of 144 cost 107.12 s. Per micro-batch of 2 x
-    // 2048 tokens and layer, on 32 heads of a rank, that is 45 ms over forward twice and backward.
+    // A published pair of runs, 13824 hidden on A100: 128 heads of 108 cost 147.41 s where 96 of 144 cost
+    // 107.12 s. Per micro-batch of 2 x 2048 tokens and layer, on 32 heads of a rank, that is 45 ms over
+    // forward twice and backward.
     let layer = |heads: f64, width: f64| {
         let shape = AttentionShape {
             batch: 2.0,
@@ -227,7 +232,8 @@ fn wide_attention_depends_on_its_own_rate() {
     }
 }
 
-/// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of 16-bit kernels.
+/// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of
+/// 16-bit kernels.
 #[test]
 fn unfused_attention_in_fp32_is_priced_in_fp32() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");
@@ -338,8 +344,8 @@ mod properties {
     }
 }
 
-/// Kernels of 3.2 to 8.9 us each in fp32 on V100 (two public traces, PCIe and SXM2): tiny GEMMs, whose tiles fill in a time independent of
-/// the rate of the format's arithmetic.
+/// Kernels of 3.2 to 8.9 us each in fp32 on V100 (two public traces, PCIe and SXM2): tiny GEMMs, whose tiles
+/// fill in a time independent of the rate of the format's arithmetic.
 #[test]
 fn tiny_products_without_matrix_units_fill_their_tiles_as_fast() {
     let v100 = accelerator("v100-sxm2-32gb", "Volta", 80, 125.0, 900.0);
@@ -363,7 +369,8 @@ fn a_part_with_more_watts_for_its_peak_sustains_more_of_it() {
         let cost = Device::new(&accelerator).gemm(size, size, size, DataType::Bf16, Pass::Forward);
         2.0 * size * size * size / cost.time.get() / peak
     };
-    // L40S is measured; RTX 4090 and H20 have its and H100's units at two and more times the watts per FLOP/s.
+    // L40S is measured; RTX 4090 and H20 have its and H100's units at two and more times the watts per
+    // FLOP/s.
     assert!((0.55..0.7).contains(&efficiency("l40s-48gb")));
     assert!((0.85..0.96).contains(&efficiency("rtx4090-24gb")));
     assert!((0.85..0.96).contains(&efficiency("h20-96gb")));
@@ -388,8 +395,9 @@ fn causal(device: &Device, kernel: AttentionKernel, [keys, heads, width]: [f64; 
     (forward.time.get() + backward.time.get(), forward.flop.get() + backward.flop.get())
 }
 
-/// Two published runs that differ only in the accelerator: 24 layers of 16 heads of 128 over 65,536 tokens, full recompute, took 43.1 s on
-/// A100 and 23.8 s on H100 with FlashAttention 1. Without the GEMMs, at their rate for 512 tokens, attention is 1.73 times as fast on H100.
+/// Two published runs that differ only in the accelerator: 24 layers of 16 heads of 128 over 65,536 tokens,
+/// full recompute, took 43.1 s on A100 and 23.8 s on H100 with FlashAttention 1. Without the GEMMs, at their
+/// rate for 512 tokens, attention is 1.73 times as fast on H100.
 #[test]
 fn flash_attention_1_gains_on_hopper_what_was_measured() {
     let hopper = Device::new(&accelerator("h100-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
@@ -398,8 +406,8 @@ fn flash_attention_1_gains_on_hopper_what_was_measured() {
     assert!((gain / 1.73 - 1.0).abs() < 0.12, "{gain}");
 }
 
-/// Attention of graphics cards of Blackwell differs from that of B200: heads of 64 reach a third of the GEMM efficiency and more, as on
-/// A100.
+/// Attention of graphics cards of Blackwell differs from that of B200: heads of 64 reach a third of the GEMM
+/// efficiency and more, as on A100.
 #[test]
 fn attention_of_cards_follows_their_own_products() {
     let card = accelerator_by_name("rtxpro6000-server").expect("known");
@@ -409,8 +417,8 @@ fn attention_of_cards_follows_their_own_products() {
     assert!((0.3..0.7).contains(&share), "{share}");
 }
 
-/// A memory-bound GEMM: 32,768 tokens x 64 outputs x 64 inputs. The card uses B200's model, with a sixth of the bandwidth per
-/// multiprocessor.
+/// A memory-bound GEMM: 32,768 tokens x 64 outputs x 64 inputs. The card uses B200's model, with a sixth of
+/// the bandwidth per multiprocessor.
 #[test]
 fn multiprocessors_that_get_few_bytes_use_all_of_them() {
     let card = accelerator_by_name("rtxpro6000-server").expect("known");

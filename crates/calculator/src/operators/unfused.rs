@@ -1,7 +1,7 @@
 //! Attention that writes its scores to memory.
 //!
-//! Responsible for: its composition of batched GEMMs and passes over the score matrix. Masks save no work: the full square is computed and
-//! masked, as in those kernels.
+//! Responsible for: its composition of batched GEMMs and passes over the score matrix. Masks save no work:
+//! the full square is computed and masked, as in those kernels.
 
 use super::attention::AttentionShape;
 use super::{Cost, Device, Pass};
@@ -10,11 +10,12 @@ use railwright_spec::quantity::Bytes;
 
 /// Bytes per score moved by kernels between the two GEMMs.
 ///
-/// With 16 bits. Forward, fused scale-mask-softmax: read 2, write 2. Separate: scale and mask read and write 2 each, then softmax in 32
-/// bits with casts around it (read 2 write 4, read 4 write 4, read 4 write 2): 28. Dropout: read 2, write 2 and a 1-byte mask. Backward of
-/// softmax reads probabilities and their gradient and writes one: 6 fused, 24 separate; of dropout 5. With 32 bits no cast is needed:
-/// forward fused 4 + 4; separate three kernels of 4 + 4 each; backward 3 x 4 fused, 2 x 4 more for each of scale and mask if separate;
-/// dropout 4 + 4 + 1.
+/// With 16 bits. Forward, fused scale-mask-softmax: read 2, write 2. Separate: scale and mask read and write
+/// 2 each, then softmax in 32 bits with casts around it (read 2 write 4, read 4 write 4, read 4 write 2): 28.
+/// Dropout: read 2, write 2 and a 1-byte mask. Backward of softmax reads probabilities and their gradient and
+/// writes one: 6 fused, 24 separate; of dropout 5. With 32 bits no cast is needed: forward fused 4 + 4;
+/// separate three kernels of 4 + 4 each; backward 3 x 4 fused, 2 x 4 more for each of scale and mask if
+/// separate; dropout 4 + 4 + 1.
 fn bytes_per_score(fused_softmax: bool, dropout: bool, format: DataType, pass: Pass) -> [f64; 2] {
     if format.bytes() > 2.0 {
         let softmax = match (pass, fused_softmax) {
@@ -34,7 +35,8 @@ fn bytes_per_score(fused_softmax: bool, dropout: bool, format: DataType, pass: P
     [softmax, if dropout { 5.0 } else { 0.0 }]
 }
 
-/// Forward: S = Q K', softmax, dropout, O = P V. Backward: dP = dO V', dV = P' dO, softmax, dQ = dS K, dK = dS' Q.
+/// Forward: S = Q K', softmax, dropout, O = P V. Backward: dP = dO V', dV = P' dO, softmax, dQ = dS K, dK =
+/// dS' Q.
 pub(super) fn cost(
     device: &Device,
     shape: &AttentionShape,

@@ -1,12 +1,13 @@
 //! Key of the price of layers among the plans of one search.
 //!
-//! Responsible for: a key that is equal for two plans exactly if their layers cost the same. Excludes settings that a search never changes:
-//! software, precision, sequence, kernel, dropout, optimizer.
+//! Responsible for: a key that is equal for two plans exactly if their layers cost the same. Excludes
+//! settings that a search never changes: software, precision, sequence, kernel, dropout, optimizer.
 
 use crate::costing::Costing;
 use railwright_spec::plan::Group;
 
-/// Settings that determine the price of layers, among plans of one software, precision, sequence, kernel, dropout and optimizer.
+/// Settings that determine the price of layers, among plans of one software, precision, sequence, kernel,
+/// dropout and optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     degrees: [u64; 5],

@@ -96,7 +96,8 @@ fn the_step_time_is_that_of_evaluate_to_the_last_bit() {
     assert!(checked > 300, "{checked}");
 }
 
-/// Shardings below stage 3 are timed from the passes of the first, with the bits of a separate calculation, also near a limit.
+/// Shardings below stage 3 are timed from the passes of the first, with the bits of a separate calculation,
+/// also near a limit.
 #[test]
 fn shardings_that_keep_the_passes_are_timed_from_those_of_the_last() {
     let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");

@@ -1,7 +1,7 @@
 //! Cached prices of the update of a stage.
 //!
-//! Responsible for: collectives and optimizer of a stage, once for all pipelines whose stage has the same parameters. Excludes overlap,
-//! which depends on the passes.
+//! Responsible for: collectives and optimizer of a stage, once for all pipelines whose stage has the same
+//! parameters. Excludes overlap, which depends on the passes.
 
 use crate::costing::Costing;
 use crate::local::LocalParameters;

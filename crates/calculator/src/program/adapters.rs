@@ -59,17 +59,20 @@ impl Shape {
 
 /// Visits the adapters of a layer. None if the weights are trained.
 ///
-/// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels, each token moves in elements:
+/// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels,
+/// each token moves in elements:
 ///
-/// * forward `in + 2 r + out` (`A` reads the input, `B` reads what `A` wrote) and `3 p out` (scaled and added to the frozen output),
+/// * forward `in + 2 r + out` (`A` reads the input, `B` reads what `A` wrote) and `3 p out` (scaled and added
+///   to the frozen output),
 /// * gradients of inputs `out + 2 r + in` (the same backwards) and `3 p in` (added to the frozen product's),
 /// * gradients of weights `out + in + 2 r`.
 ///
-/// If the software keeps adapters in fp32, the first two also cast `in` elements to fp32 and back (PEFT's `autocast_adapter_dtype` under
-/// autocast: 6 bytes each).
+/// If the software keeps adapters in fp32, the first two also cast `in` elements to fp32 and back (PEFT's
+/// `autocast_adapter_dtype` under autocast: 6 bytes each).
 ///
-/// Each pass reads both matrices once, and reads and writes their gradients. A pass takes the time of its traffic, or of its arithmetic at
-/// the peak if a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward` have these kernels.)
+/// Each pass reads both matrices once, and reads and writes their gradients. A pass takes the time of its
+/// traffic, or of its arithmetic at the peak if a high rank makes that longer. (PEFT's `lora.Linear.forward`
+/// and Megatron-Bridge's `LoRALinear.forward` have these kernels.)
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let Some(lora) = costing.plan.adapters() else { return };
     let passes = costing.software.elementwise_passes;

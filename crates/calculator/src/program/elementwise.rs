@@ -8,11 +8,13 @@ use railwright_spec::model::{FeedForward, Layer, Mixer, Module, Norm};
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// Element-wise kernels between the matrices, in bytes that full fusion would move, times the generation's passes.
+/// Element-wise kernels between the matrices, in bytes that full fusion would move, times the generation's
+/// passes.
 ///
-/// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a residual addition moves `3he`
-/// each way; a dropout adds a byte of mask; rotary embedding moves `2e` per rotated query or key element, and so does a query-key norm.
-/// Norms and rotary embedding that are composed of many operators move their measured traffic instead.
+/// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a
+/// residual addition moves `3he` each way; a dropout adds a byte of mask; rotary embedding moves `2e` per
+/// rotated query or key element, and so does a query-key norm. Norms and rotary embedding that are composed
+/// of many operators move their measured traffic instead.
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let e = costing.activation_bytes;
@@ -53,7 +55,8 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
         costing.software.rotary_bytes.map_or([fused; 2], |bytes| bytes.map(|each| each / passes * rotated));
     let trained = local_parameters(&layer.weights, plan).trained();
     let weights = weight_casts(costing, trained) / passes;
-    // Narrow formats cast every input: read wide, write narrow, twice for the transposed copy that the weight gradient reads.
+    // Narrow formats cast every input: read wide, write narrow, twice for the transposed copy that the weight
+    // gradient reads.
     let casts = if plan.precision.compute.is_narrow() {
         projection_inputs(costing, layer)
             * (e + 2.0 * plan.precision.compute.bytes())
@@ -67,8 +70,8 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// Bytes moved by casts of trained weights, or of their gradients, in a pass of a micro-batch if the software casts in each (autocast).
-/// None if weights are kept in the compute format.
+/// Bytes moved by casts of trained weights, or of their gradients, in a pass of a micro-batch if the software
+/// casts in each (autocast). None if weights are kept in the compute format.
 pub(super) fn weight_casts(costing: &Costing<'_>, parameters: f64) -> f64 {
     let precision = &costing.plan.precision;
     let is_cast = precision.master.is_some_and(|master| master.bytes() > precision.parameters.bytes());

@@ -12,7 +12,8 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
-/// The word embedding: a lookup writes `h` elements per token and reads the same number; backward adds rows of gradient in fp32.
+/// The word embedding: a lookup writes `h` elements per token and reads the same number; backward adds rows
+/// of gradient in fp32.
 pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let unit = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
     for (phase, units) in [(Phase::Forward, 3.0), (Phase::BackwardWeight, 5.0)] {
@@ -34,8 +35,10 @@ fn one_way(costing: &Costing<'_>) -> f64 {
     if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
-/// The head and the loss: a GEMM of tokens x hidden x vocabulary, and softmax with cross entropy over the logits, bound by memory. If logits
-/// are gathered, each tensor-parallel rank computes the loss on all of them. The GEMM has the format of [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products).
+/// The head and the loss: a GEMM of tokens x hidden x vocabulary, and softmax with cross entropy over the
+/// logits, bound by memory. If logits are gathered, each tensor-parallel rank computes the loss on all of
+/// them. The GEMM has the format of
+/// [`Precision::wide_products`](railwright_spec::plan::Precision::wide_products).
 pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;
@@ -68,8 +71,9 @@ pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>))
     one(Family::Norm, input, norm, 2.0);
 }
 
-/// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target of the softmax, of an
-/// fp32 number per token. A loss on gathered logits needs one gather of them instead; each rank keeps its part of their gradient.
+/// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and
+/// target of the softmax, of an fp32 number per token. A loss on gathered logits needs one gather of them
+/// instead; each rank keeps its part of their gradient.
 pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
     if costing.plan.tensor_parallel <= 1 {
         return;

@@ -23,8 +23,9 @@ pub(crate) fn layer(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// Exchange that restores a tensor-parallel activation to full width: an all-reduce, or with sequence parallelism a gather before and a
-/// reduce-scatter after (the same bytes on the wire; Korthikanti 2022, section 4.2.2).
+/// Exchange that restores a tensor-parallel activation to full width: an all-reduce, or with sequence
+/// parallelism a gather before and a reduce-scatter after (the same bytes on the wire; Korthikanti 2022,
+/// section 4.2.2).
 pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
     let operations = if costing.plan.sequence_parallel {
         [Some(Collective::AllGather), Some(Collective::ReduceScatter)]
@@ -41,7 +42,8 @@ pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
     }
 }
 
-/// Numbers of exchanges of a layer's full-width activation: around its mixers and around its feed-forward, as far as they are sharded.
+/// Numbers of exchanges of a layer's full-width activation: around its mixers and around its feed-forward, as
+/// far as they are sharded.
 fn halves(costing: &Costing<'_>, layer: &Layer) -> [f64; 2] {
     // Parallel mixers are summed before one exchange; sequential ones (with separate norms) have one each.
     let mixers = layer.mixer.each().len();
@@ -58,16 +60,17 @@ fn halves(costing: &Costing<'_>, layer: &Layer) -> [f64; 2] {
     if layer.parallel_residual && mixers > 0.0 && is_cut { [0.0, 1.0] } else { [mixers, feed_forward] }
 }
 
-/// Two exchanges in a transformer layer, in the forward pass and in the backward pass: all-reduces (Shoeybi et al. 2019, section 3), or
-/// pairs of a gather and a reduce-scatter, and then as many gathers again for the weights' gradients (Korthikanti et al. 2022, section
-/// 4.2.2).
+/// Two exchanges in a transformer layer, in the forward pass and in the backward pass: all-reduces (Shoeybi
+/// et al. 2019, section 3), or pairs of a gather and a reduce-scatter, and then as many gathers again for the
+/// weights' gradients (Korthikanti et al. 2022, section 4.2.2).
 fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
     let [mixers, feed_forward] = halves(costing, layer);
     let count = mixers + feed_forward;
     if count <= 0.0 {
         return;
     }
-    // Kernels that overlap pieces of the exchange with pieces of the GEMM work only within the scale-up domain.
+    // Kernels that overlap pieces of the exchange with pieces of the GEMM work only within the scale-up
+    // domain.
     let overlapped = costing.plan.overlap.tensor && costing.layout.tensor.is_inside_domain();
     let exposed = if overlapped { costing.software.tensor_overlap_exposed } else { 1.0 };
     let exchange = Exchange { overlap: Overlap::Exposed(exposed), ..whole_width(costing) };
@@ -88,7 +91,8 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
     }
 }
 
-/// Elements per token on one rank of queries with outputs, and of keys with values. `None` for mixers that keep a state instead.
+/// Elements per token on one rank of queries with outputs, and of keys with values. `None` for mixers that
+/// keep a state instead.
 fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
     let one = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => {
@@ -107,9 +111,10 @@ fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
 
 /// Exchanges of keys and values with the other context ranks.
 ///
-/// Ring: they arrive during the attention of the previous ones, and only the excess over attention is exposed; backward moves them and
-/// their gradients. All-gather: exposed, with the reduce-scatter of gradients after it. Ulysses: queries, keys, values and output change
-/// from sequence shards to head shards and back, exposed.
+/// Ring: they arrive during the attention of the previous ones, and only the excess over attention is
+/// exposed; backward moves them and their gradients. All-gather: exposed, with the reduce-scatter of
+/// gradients after it. Ulysses: queries, keys, values and output change from sequence shards to head shards
+/// and back, exposed.
 fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
     let plan = costing.plan;
     let cp = plan.context_parallel as f64;

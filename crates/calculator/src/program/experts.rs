@@ -12,8 +12,8 @@ use railwright_spec::quantity::Bytes;
 use railwright_spec::software::Software;
 use railwright_step::Phase;
 
-/// Tokens routed by each tensor rank: its sequence shard, or without sequence parallelism an equal part of the replicated tokens, so that
-/// none is processed twice.
+/// Tokens routed by each tensor rank: its sequence shard, or without sequence parallelism an equal part of
+/// the replicated tokens, so that none is processed twice.
 fn source_tokens(costing: &Costing<'_>) -> f64 {
     costing.tokens / costing.plan.tensor_parallel as f64
 }
@@ -30,7 +30,8 @@ fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
     }
 }
 
-/// The format of the experts' GEMMs: that of the master weights if automatic casts do not cover grouped GEMMs.
+/// The format of the experts' GEMMs: that of the master weights if automatic casts do not cover grouped
+/// GEMMs.
 fn format(costing: &Costing<'_>) -> DataType {
     match costing.plan.precision.master {
         Some(master) if costing.software.experts_in_master_format && costing.casts_whole_weights() => master,
@@ -51,8 +52,9 @@ fn width(costing: &Costing<'_>, layer: &Layer) -> f64 {
 
 /// Visits routing and grouped GEMMs.
 ///
-/// With `t` tokens on a rank, top-k routing creates `t k` copies. Expert parallelism over `ep` ranks distributes them so that each rank
-/// again holds `t k` copies (times the imbalance), over `experts / ep` local experts.
+/// With `t` tokens on a rank, top-k routing creates `t k` copies. Expert parallelism over `ep` ranks
+/// distributes them so that each rank again holds `t k` copies (times the imbalance), over `experts / ep`
+/// local experts.
 pub(super) fn visit(
     costing: &Costing<'_>,
     layer: &Layer,
@@ -80,10 +82,11 @@ pub(super) fn visit(
         biases(costing, groups, held * width, visit);
     }
 
-    // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
+    // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also
+    // sums).
     let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
-    // A fused dispatch permutes while it sends and receives: each copy is written and read once on either side. It is not needed if all
-    // experts are on the rank.
+    // A fused dispatch permutes while it sends and receives: each copy is written and read once on either
+    // side. It is not needed if all experts are on the rank.
     let is_fused = costing.software.fused_expert_dispatch && plan.expert_parallel > 1;
     let passes = if is_fused { 2.0 } else { 4.0 * costing.software.elementwise_passes };
     let permutations = passes * copies * width * e;
@@ -100,18 +103,19 @@ pub(super) fn visit(
     }
 }
 
-/// Host time of one grouped GEMM of `groups` local experts in microseconds: `groups x host_us_per_expert_product`, the launches of a loop.
-/// It does not depend on the number of tokens. Source: `multi_stream_cublas_gemm` of Transformer Engine loops over its GEMMs.
+/// Host time of one grouped GEMM of `groups` local experts in microseconds: `groups x
+/// host_us_per_expert_product`, the launches of a loop. It does not depend on the number of tokens. Source:
+/// `multi_stream_cublas_gemm` of Transformer Engine loops over its GEMMs.
 fn loop_us(software: &Software, groups: f64) -> f64 {
     groups * software.host_us_per_expert_product
 }
 
-/// Visits the biases of the experts' outputs, of `elements` elements on `groups` local experts. Each expert's bias is weighted by the routing
-/// probabilities of its tokens.
+/// Visits the biases of the experts' outputs, of `elements` elements on `groups` local experts. Each expert's
+/// bias is weighted by the routing probabilities of its tokens.
 ///
-/// Added by one operator, they are read and written once, and the backward pass reads their gradient. Where a loop adds them expert by
-/// expert, each has a product and a sum forward, and two products, two sums and two casts backward; then the parts are joined and cast
-/// (Megatron-Core, `TEGroupedMLP._apply_bias`).
+/// Added by one operator, they are read and written once, and the backward pass reads their gradient. Where a
+/// loop adds them expert by expert, each has a product and a sum forward, and two products, two sums and two
+/// casts backward; then the parts are joined and cast (Megatron-Core, `TEGroupedMLP._apply_bias`).
 fn biases(costing: &Costing<'_>, groups: f64, elements: f64, visit: &mut impl FnMut(Operation<'_>)) {
     let e = costing.activation_bytes;
     let in_loop = costing.software.expert_bias_bytes;
@@ -123,10 +127,11 @@ fn biases(costing: &Costing<'_>, groups: f64, elements: f64, visit: &mut impl Fn
     }
 }
 
-/// Visits dispatch and combine of tokens, each way in both passes: `top-k x tokens x width x bytes x load` on each rank (DeepSeek-V3
-/// report, section 3.2.2). A dispatcher that gathers has a gather of `tokens x ranks x width x bytes` and a reduce-scatter of as many in each
-/// pass (Megatron-LM, `MoEAllGatherTokenDispatcher`), for any top-k and balance. Includes the gathers and scatters of expert tensor parallelism; without sequence parallelism the layer's own
-/// all-reduce sums the parts.
+/// Visits dispatch and combine of tokens, each way in both passes: `top-k x tokens x width x bytes x load` on
+/// each rank (DeepSeek-V3 report, section 3.2.2). A dispatcher that gathers has a gather of `tokens x ranks x
+/// width x bytes` and a reduce-scatter of as many in each pass (Megatron-LM, `MoEAllGatherTokenDispatcher`),
+/// for any top-k and balance. Includes the gathers and scatters of expert tensor parallelism; without
+/// sequence parallelism the layer's own all-reduce sums the parts.
 pub(super) fn exchanges(
     costing: &Costing<'_>,
     layer: &Layer,

@@ -9,7 +9,8 @@ use railwright_spec::plan::Plan;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
-/// Number of kernels of unfused attention forward: scores, scale and mask with softmax, dropout, GEMM with values.
+/// Number of kernels of unfused attention forward: scores, scale and mask with softmax, dropout, GEMM with
+/// values.
 const UNFUSED_LAUNCHES: f64 = 6.0;
 
 /// Visits the layer's mixers.
@@ -72,18 +73,20 @@ pub(crate) fn attended_length(plan: &Plan) -> f64 {
     attended_by_documents(plan.sequence_length, plan.document_length, plan.document_length_cv)
 }
 
-/// Tokens of the document of a token, on average over tokens, for documents with this mean length and coefficient of variation. Packed
-/// documents attend only to themselves, like separate short sequences of this length.
+/// Tokens of the document of a token, on average over tokens, for documents with this mean length and
+/// coefficient of variation. Packed documents attend only to themselves, like separate short sequences of
+/// this length.
 ///
-/// `sum(d^2) / sum(d) = mean (1 + cv^2)`: a document of length `d` has `d` tokens, so long documents have more weight than in the mean.
-/// Documents end at the sequence, which bounds the result.
+/// `sum(d^2) / sum(d) = mean (1 + cv^2)`: a document of length `d` has `d` tokens, so long documents have
+/// more weight than in the mean. Documents end at the sequence, which bounds the result.
 pub(crate) fn attended_by_documents(sequence_length: u64, mean: Option<u64>, variation: f64) -> f64 {
     let sequence = sequence_length as f64;
     mean.map_or(sequence, |mean| (mean as f64 * (1.0 + variation * variation)).min(sequence))
 }
 
-/// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced rings and gathers divide the
-/// queries, Ulysses the heads, and both leave each rank `1/context_parallel` of the work.
+/// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced
+/// rings and gathers divide the queries, Ulysses the heads, and both leave each rank `1/context_parallel` of
+/// the work.
 fn shape(
     costing: &Costing<'_>,
     heads: u64,
@@ -114,8 +117,9 @@ fn shape(
     }
 }
 
-/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, also those of different documents and of later
-/// keys, `batch x heads x sequence^2` scores instead of those that are visible. PyTorch's kernels read such a mask as a bias.
+/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, also those of
+/// different documents and of later keys, `batch x heads x sequence^2` scores instead of those that are
+/// visible. PyTorch's kernels read such a mask as a bias.
 fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     let plan = costing.plan;
     if matches!(costing.attention_kernel, AttentionKernel::Unfused { .. })
@@ -148,11 +152,12 @@ const STATE_PASSES: f64 = 6.0;
 /// Backward passes of scans over forward ones: they recompute the states.
 const SCAN_BACKWARD: f64 = 2.5;
 
-/// A chunked scan over a recurrent state of `state` elements per token with `width` elements of input and output per token.
+/// A chunked scan over a recurrent state of `state` elements per token with `width` elements of input and
+/// output per token.
 ///
-/// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds per token as GEMMs of chunk width. It reads its inputs
-/// about four times, and writes and reads an fp32 state per chunk of 256 tokens about six times between its kernels: `bytes = 4 width
-/// tokens e passes + 6 x 4 state tokens / 256`.
+/// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds per token as GEMMs of
+/// chunk width. It reads its inputs about four times, and writes and reads an fp32 state per chunk of 256
+/// tokens about six times between its kernels: `bytes = 4 width tokens e passes + 6 x 4 state tokens / 256`.
 fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let flop = Flop::new(8.0 * state * tokens);
@@ -162,12 +167,13 @@ fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMu
     both([(kernel(1.0), 5.0), (kernel(SCAN_BACKWARD), 10.0)], visit);
 }
 
-/// Floating-point operations per token and element of state of a selective scan: decay, input and update of the state, and its read-out, `9
-/// B L D N` in total (the count by the authors of Mamba for their kernel).
+/// Floating-point operations per token and element of state of a selective scan: decay, input and update of
+/// the state, and its read-out, `9 B L D N` in total (the count by the authors of Mamba for their kernel).
 const SCAN_FLOP: f64 = 9.0;
 
-/// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state on the chip and writes the
-/// output: `9 D N tokens` operations and `(4 D + 2 N) tokens e` bytes. Backward recomputes the states: 2.5 times forward.
+/// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state
+/// on the chip and writes the output: `9 D N tokens` operations and `(4 D + 2 N) tokens e` bytes. Backward
+/// recomputes the states: 2.5 times forward.
 fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let (inner, state) = (scan.inner as f64, scan.state_size as f64);
@@ -177,8 +183,9 @@ fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut
     both([(kernel(1.0), 2.0), (kernel(SCAN_BACKWARD), 4.0)], visit);
 }
 
-/// A gated short convolution (LFM2): it reads two gates and a value and writes one, with `2 taps` operations an element, so memory limits
-/// it: `4 width tokens e`. Backward reads those and a gradient and writes three gradients: `8 width tokens e`.
+/// A gated short convolution (LFM2): it reads two gates and a value and writes one, with `2 taps` operations
+/// an element, so memory limits it: `4 width tokens e`. Backward reads those and a gradient and writes three
+/// gradients: `8 width tokens e`.
 fn convolution(costing: &Costing<'_>, convolution: &Convolution, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let unit = convolution.width as f64 * tokens * costing.activation_bytes;

@@ -110,9 +110,10 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// The activation of an MLP on `tokens` full-width tokens. Gated, it reads two widths and writes one, and backward reads three and writes
-/// two; plain, it reads one and writes one, and backward reads two and writes one. GELU that is composed of the framework's operators moves
-/// the bytes of each. It counts as one launch, as composed norms do: the host's time per kernel was fitted with this count.
+/// The activation of an MLP on `tokens` full-width tokens. Gated, it reads two widths and writes one, and
+/// backward reads three and writes two; plain, it reads one and writes one, and backward reads two and writes
+/// one. GELU that is composed of the framework's operators moves the bytes of each. It counts as one launch,
+/// as composed norms do: the host's time per kernel was fitted with this count.
 pub(super) fn activation(
     costing: &Costing<'_>,
     mlp: &Mlp,
@@ -135,8 +136,8 @@ pub(super) fn activation(
     }
 }
 
-/// Bytes per element of a GELU composed of several operators, forward and backward. Transformers composes that of models with learned
-/// positions (`gelu_new` of GPT-2) and calls one kernel otherwise.
+/// Bytes per element of a GELU composed of several operators, forward and backward. Transformers composes
+/// that of models with learned positions (`gelu_new` of GPT-2) and calls one kernel otherwise.
 fn composed_gelu(costing: &Costing<'_>, mlp: &Mlp) -> Option<[f64; 2]> {
     let is_composed =
         !mlp.gated && mlp.activation == Activation::Gelu && costing.model.position == Position::Learned;

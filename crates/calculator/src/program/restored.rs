@@ -1,6 +1,7 @@
 //! Matrices in four bits: each GEMM first restores its matrix.
 //!
-//! Responsible for: the traffic of these kernels on one rank. Excludes the memory of a restored matrix, which is that of the largest one.
+//! Responsible for: the traffic of these kernels on one rank. Excludes the memory of a restored matrix, which
+//! is that of the largest one.
 
 use super::products::{Product, family, joined};
 use super::{Kernel, Operation};
@@ -11,10 +12,11 @@ use railwright_spec::plan::NF4_BYTES;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// Visits the kernels that restore the matrices of a layer, forward and for the gradients of inputs. None if no matrix is in four bits.
+/// Visits the kernels that restore the matrices of a layer, forward and for the gradients of inputs. None if
+/// no matrix is in four bits.
 ///
-/// A kernel reads a matrix and writes it in the format of activations: `bytes = n k (0.5625 + a)`. (bitsandbytes, `MatMul4Bit`: a
-/// dequantization in front of a GEMM, in both passes.)
+/// A kernel reads a matrix and writes it in the format of activations: `bytes = n k (0.5625 + a)`.
+/// (bitsandbytes, `MatMul4Bit`: a dequantization in front of a GEMM, in both passes.)
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     if !plan.has_nf4_weights() {

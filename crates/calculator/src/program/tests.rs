@@ -47,15 +47,16 @@ fn gpt_3(sequence_parallel: bool) -> Vec<Made> {
 /// Bytes of the hidden states: `s b h` elements of 2 bytes.
 const HIDDEN: f64 = 2048.0 * 12_288.0 * 2.0;
 
-/// Shoeybi et al. (2019, section 3): two all-reduces in the forward pass of a layer and two in the backward pass.
+/// Shoeybi et al. (2019, section 3): two all-reduces in the forward pass of a layer and two in the backward
+/// pass.
 #[test]
 fn tensor_parallelism_reduces_twice_in_each_direction() {
     let one = |phase| (Collective::AllReduce, ProcessGroup::Tensor, phase, 2.0, HIDDEN);
     assert_eq!(gpt_3(false), [one(Phase::Forward), one(Phase::BackwardInput)]);
 }
 
-/// Korthikanti et al. (2022, section 4.2.2): four gathers and four reduce-scatters in a layer instead of the four all-reduces. Each of the
-/// two weight gradients whose input was sharded has a further gather.
+/// Korthikanti et al. (2022, section 4.2.2): four gathers and four reduce-scatters in a layer instead of the
+/// four all-reduces. Each of the two weight gradients whose input was sharded has a further gather.
 #[test]
 fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again() {
     let list = gpt_3(true);
@@ -70,8 +71,8 @@ fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again(
     assert!(list.iter().all(|e| e.1 == ProcessGroup::Tensor && e.4 == HIDDEN));
 }
 
-/// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 is sent to 8 experts and back, in both passes: in two
-/// bytes `4096 x 8 x 7168 x 2 = 469,762,048` bytes each way.
+/// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 is sent to 8 experts and
+/// back, in both passes: in two bytes `4096 x 8 x 7168 x 2 = 469,762,048` bytes each way.
 #[test]
 fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
     let (plan, list) = exchanges_of("deepseek-v3", 512, &|p| {
@@ -91,8 +92,8 @@ fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
     assert!(own.iter().all(|e| (e.4 / load / 469_762_048.0 - 1.0).abs() < 1e-9), "{own:?}");
 }
 
-/// Arithmetic of a layer's GEMMs: `24 s b h^2` forward (Narayanan et al. 2021, section 3, without attention's own), and the same for inputs
-/// and for weights.
+/// Arithmetic of a layer's GEMMs: `24 s b h^2` forward (Narayanan et al. 2021, section 3, without attention's
+/// own), and the same for inputs and for weights.
 #[test]
 fn products_have_the_published_arithmetic_in_every_phase() {
     let model = model::by_name("gpt3-175b").expect("in the catalogue");
@@ -119,8 +120,8 @@ fn products_have_the_published_arithmetic_in_every_phase() {
     }
 }
 
-/// DeepSeek-V3 (report, section 3.2.2): a token is sent to 8 experts on at most 4 nodes. A fused dispatch therefore sends at most 4 copies
-/// of it between nodes, and combine returns them.
+/// DeepSeek-V3 (report, section 3.2.2): a token is sent to 8 experts on at most 4 nodes. A fused dispatch
+/// therefore sends at most 4 copies of it between nodes, and combine returns them.
 #[test]
 fn tokens_travel_to_at_most_four_nodes() {
     let (_, list) = exchanges_of("deepseek-v3", 512, &|p| {
@@ -138,8 +139,8 @@ fn tokens_travel_to_at_most_four_nodes() {
     );
 }
 
-/// Megatron-LM's `allgather` dispatcher for Mixtral with TP 2 and EP 8: each rank gathers `8 x 2,048` tokens of 4,096 values in 16 bits,
-/// 134 MB, and reduce-scatters as many.
+/// Megatron-LM's `allgather` dispatcher for Mixtral with TP 2 and EP 8: each rank gathers `8 x 2,048` tokens
+/// of 4,096 values in 16 bits, 134 MB, and reduce-scatters as many.
 #[test]
 fn a_gathering_dispatcher_moves_the_tokens_of_all_ranks() {
     let (_, list) = exchanges_of("mixtral-8x7b", 16, &|p| {
@@ -184,8 +185,8 @@ fn streamed(software: &str, family: Family, change: &dyn Fn(&mut PlanSpec)) -> f
     sum
 }
 
-/// Separate operators of the loss move 48 bytes per logit, one compiled function 8 (measured here on H100). A loss on gathered logits does
-/// the work of all ranks of the tensor group on each.
+/// Separate operators of the loss move 48 bytes per logit, one compiled function 8 (measured here on H100). A
+/// loss on gathered logits does the work of all ranks of the tensor group on each.
 #[test]
 fn features_of_the_loss_change_its_traffic() {
     let of = |software: &str| streamed(software, Family::Loss, &|_| {});
@@ -197,8 +198,8 @@ fn features_of_the_loss_change_its_traffic() {
     assert!((of(&format!("{base}+gathered-loss")) / of(base) - 8.0).abs() < 1e-9);
 }
 
-/// An RMSNorm of separate operators moves 36 and 80 bytes an element with a 16-bit residual stream (FSDP casts its shards), and 83 and 197
-/// with the fp32 stream of autocast.
+/// An RMSNorm of separate operators moves 36 and 80 bytes an element with a 16-bit residual stream (FSDP
+/// casts its shards), and 83 and 197 with the fp32 stream of autocast.
 #[test]
 fn composed_norms_move_the_stream_of_their_weights() {
     let own = |zero_stage: u8| {
@@ -212,7 +213,8 @@ fn composed_norms_move_the_stream_of_their_weights() {
     assert!((more / elements - (83.0 + 197.0 - 36.0 - 80.0)).abs() < 0.1, "{}", more / elements);
 }
 
-/// Attention of packed documents compared with the sum over documents: 8,192 tokens as two documents of 1,000 tokens and two of 3,096.
+/// Attention of packed documents compared with the sum over documents: 8,192 tokens as two documents of 1,000
+/// tokens and two of 3,096.
 #[test]
 fn packed_documents_have_the_attention_of_each_document() {
     let lengths = [1000.0_f64, 3096.0, 1000.0, 3096.0];
@@ -247,8 +249,9 @@ fn packed_documents_have_the_attention_of_each_document() {
     assert_eq!(pairs(Some((mean, 50.0))), pairs(None));
 }
 
-/// gpt-oss on Megatron-Core: the clamps move 16 bytes per element forward and 20 backward (`fused_bias_geglu.py`), and the biases of the
-/// experts' outputs 28 and 40 (`TEGroupedMLP._apply_bias`). Both widths are 2,880, and each of 16 local experts has its own kernels.
+/// gpt-oss on Megatron-Core: the clamps move 16 bytes per element forward and 20 backward
+/// (`fused_bias_geglu.py`), and the biases of the experts' outputs 28 and 40 (`TEGroupedMLP._apply_bias`).
+/// Both widths are 2,880, and each of 16 local experts has its own kernels.
 #[test]
 fn biased_and_clamped_experts_move_the_bytes_of_their_code() {
     let model = model::by_name("gpt-oss-120b").expect("in the catalogue");

@@ -1,7 +1,8 @@
 //! Published closed forms of pipeline bubbles, for equal chunks and free transfers.
 //!
-//! Responsible for: their common inputs; the formulas, as printed in their papers, are in the schedules' files. The engine is tested
-//! against them, and `--why` quotes them. Excludes uneven chunks: see [`super::summarize`].
+//! Responsible for: their common inputs; the formulas, as printed in their papers, are in the schedules'
+//! files. The engine is tested against them, and `--why` quotes them. Excludes uneven chunks: see
+//! [`super::summarize`].
 
 pub use super::dual_pipe::bubble as dual_pipe;
 pub use super::one_forward_one_backward::{

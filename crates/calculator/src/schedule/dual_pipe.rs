@@ -1,7 +1,8 @@
-//! Order of DualPipe: micro-batches enter at both ends, and a forward of one direction runs fused with a backward of the other.
+//! Order of DualPipe: micro-batches enter at both ends, and a forward of one direction runs fused with a
+//! backward of the other.
 //!
-//! Responsible for: only that order (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight phases).
-//! [`super::Pipeline::check`] rejects an odd number of stages.
+//! Responsible for: only that order (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight
+//! phases). [`super::Pipeline::check`] rejects an odd number of stages.
 
 use super::Pipeline;
 use super::one_forward_one_backward::alternate;
@@ -45,8 +46,8 @@ impl Rules for Order {
     }
 }
 
-/// The order on a stage. Fewer than `2p` micro-batches cannot fill the phases, and an odd number has no equal halves. Then the order of the
-/// next sufficient number is used, without the missing ones.
+/// The order on a stage. Fewer than `2p` micro-batches cannot fill the phases, and an odd number has no equal
+/// halves. Then the order of the next sufficient number is used, without the missing ones.
 fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let half_stages = stages / 2;
     let first_half = micro_batches.div_ceil(2);
@@ -80,7 +81,8 @@ fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     }
     for turn in 0..virtual_half + depth + 1 - stages {
         if turn == 0 && to_middle == 0 {
-            // On the middle stages the first micro-batch changes direction: its backward pass cannot overlap with its forward pass.
+            // On the middle stages the first micro-batch changes direction: its backward pass cannot overlap
+            // with its forward pass.
             order.forward(near);
             order.backward(far, false);
         } else {
@@ -168,8 +170,8 @@ impl Building {
     }
 }
 
-/// Idle time of DualPipe in s: `(p/2-1)(F&B + B - 3W)`, where `F&B` is a fused pair and `B` a whole backward pass, both of one of the two
-/// chunks. DeepSeek-V3 report, table 2.
+/// Idle time of DualPipe in s: `(p/2-1)(F&B + B - 3W)`, where `F&B` is a fused pair and `B` a whole backward
+/// pass, both of one of the two chunks. DeepSeek-V3 report, table 2.
 pub fn bubble(stages: u64, cost: &StageCost, fused_pair: Seconds) -> Seconds {
     let backward = cost.backward_input + cost.backward_weight;
     (fused_pair + backward - 3.0 * cost.backward_weight) * (stages / 2).saturating_sub(1) as f64

@@ -1,12 +1,14 @@
 //! Event engine: runs the orders of all stages against their dependencies and times every pass.
 //!
-//! Responsible for: the reference result for tests of the fast path, and the timeline that becomes a Step. A schedule that cannot finish is
-//! a [`Problem`], never a hang. Runs every pass; a search uses [`super::summarize`].
+//! Responsible for: the reference result for tests of the fast path, and the timeline that becomes a Step. A
+//! schedule that cannot finish is a [`Problem`], never a hang. Runs every pass; a search uses
+//! [`super::summarize`].
 //!
-//! Rules. A pass starts when its stage is free and its input has arrived. That is `transfer` after the end of the pass that produces it (at
-//! once on the same stage). Transfers that are not overlapped block the sender for `transfer` after the pass, and the receiver for
-//! `transfer` before it. A receiver that was sending at the same time is not blocked. The two passes of a fused pair start together when
-//! both inputs have arrived, and send both outputs at their end.
+//! Rules. A pass starts when its stage is free and its input has arrived. That is `transfer` after the end of
+//! the pass that produces it (at once on the same stage). Transfers that are not overlapped block the sender
+//! for `transfer` after the pass, and the receiver for `transfer` before it. A receiver that was sending at
+//! the same time is not blocked. The two passes of a fused pair start together when both inputs have arrived,
+//! and send both outputs at their end.
 
 use super::list::rules;
 use super::order::{Operation, OperationKind};
@@ -115,7 +117,8 @@ impl Engine<'_> {
         chunk as usize * self.pipeline.micro_batches as usize + micro_batch as usize
     }
 
-    /// Arrival of a slot's input from another stage: `Ok(None)` if it needs none, `Err` if it does not exist yet.
+    /// Arrival of a slot's input from another stage: `Ok(None)` if it needs none, `Err` if it does not exist
+    /// yet.
     fn arrival(&self, slot: Slot) -> Result<Arrival, (bool, usize)> {
         let Some((stage, chunk)) = self.shape.source(slot) else { return Ok(None) };
         let back = !slot.is_forward();

@@ -1,7 +1,7 @@
 //! Number of activations alive on a stage.
 //!
-//! Responsible for: the peak count of pairs of micro-batch and chunk between their forward and their last gradient. The count follows from
-//! the order alone. Excludes bytes: the memory model multiplies.
+//! Responsible for: the peak count of pairs of micro-batch and chunk between their forward and their last
+//! gradient. The count follows from the order alone. Excludes bytes: the memory model multiplies.
 
 use super::Pipeline;
 use super::list::rules;

@@ -34,8 +34,8 @@ impl Rules for Order {
 
 /// `warmup` forwards, then one forward and one backward alternately, then the remaining backwards.
 ///
-/// With `weight_delay` the backward pass is split. A weight gradient follows each input gradient except the first `weight_delay` ones,
-/// which leaves that number for the end.
+/// With `weight_delay` the backward pass is split. A weight gradient follows each input gradient except the
+/// first `weight_delay` ones, which leaves that number for the end.
 pub(super) fn alternate(micro_batches: u64, chunk: u64, warmup: u64, weight_delay: Option<u64>) -> Vec<Slot> {
     let warmup = warmup.min(micro_batches);
     let mut slots = Vec::with_capacity(3 * micro_batches as usize);
@@ -61,11 +61,11 @@ pub(super) fn alternate(micro_batches: u64, chunk: u64, warmup: u64, weight_dela
     slots
 }
 
-/// Interleaved 1F1B: micro-batches run in groups of `stages`, each group through all local chunks in turn. Warmup is `2(p-1-s) + (v-1)p`
-/// passes (Narayanan et al. 2021, section 2.2; Megatron-LM).
+/// Interleaved 1F1B: micro-batches run in groups of `stages`, each group through all local chunks in turn.
+/// Warmup is `2(p-1-s) + (v-1)p` passes (Narayanan et al. 2021, section 2.2; Megatron-LM).
 ///
-/// Megatron-LM rejects a last group smaller than `stages`, because its order would deadlock. Here the order of a full last group is used
-/// without the missing micro-batches, whose slots remain idle.
+/// Megatron-LM rejects a last group smaller than `stages`, because its order would deadlock. Here the order
+/// of a full last group is used without the missing micro-batches, whose slots remain idle.
 fn rounds(stages: u64, virtual_stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let whole = micro_batches.next_multiple_of(stages);
     let mut table = Vec::with_capacity((virtual_stages * whole) as usize);
@@ -95,9 +95,9 @@ pub fn bubble(stages: u64, cost: &StageCost) -> Seconds {
     cost.sum() * (stages.saturating_sub(1)) as f64
 }
 
-/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`. If the micro-batches leave a remainder `r` over `p`, at most another `(v-1)(p-r)`
-/// chunks: the last group takes the time of a full one in all of its rounds but one. Stages that continue while others wait lose less;
-/// [`super::summarize`] is exact.
+/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`. If the micro-batches leave a remainder `r` over `p`,
+/// at most another `(v-1)(p-r)` chunks: the last group takes the time of a full one in all of its rounds but
+/// one. Stages that continue while others wait lose less; [`super::summarize`] is exact.
 ///
 /// Narayanan et al. 2021, section 2.2.2.
 pub fn interleaved(stages: u64, virtual_stages: u64, micro_batches: u64, cost: &StageCost) -> Seconds {
@@ -107,12 +107,14 @@ pub fn interleaved(stages: u64, virtual_stages: u64, micro_batches: u64, cost: &
     cost.sum() * ((stages.saturating_sub(1) + short) as f64 / v as f64)
 }
 
-/// Live activations of 1F1B on a stage, in micro-batches: `min(m, p-s)`. Narayanan et al. 2021, section 2.2.1.
+/// Live activations of 1F1B on a stage, in micro-batches: `min(m, p-s)`. Narayanan et al. 2021, section
+/// 2.2.1.
 pub fn in_flight(stages: u64, micro_batches: u64, stage: u64) -> u64 {
     micro_batches.min(stages.saturating_sub(stage))
 }
 
-/// Live activations of interleaved 1F1B on the first stage, as a multiple of 1F1B's `p` micro-batches: `1 + (p-1)/(pv)`.
+/// Live activations of interleaved 1F1B on the first stage, as a multiple of 1F1B's `p` micro-batches: `1 +
+/// (p-1)/(pv)`.
 ///
 /// Korthikanti et al. 2022, section 4.2.3.
 pub fn interleaved_memory_factor(stages: u64, virtual_stages: u64) -> f64 {

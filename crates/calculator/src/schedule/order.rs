@@ -1,6 +1,7 @@
 //! Order of passes on each stage.
 //!
-//! Responsible for: the passes of the schedules' orders, with separate recompute. Excludes times: an order depends on counts alone.
+//! Responsible for: the passes of the schedules' orders, with separate recompute. Excludes times: an order
+//! depends on counts alone.
 
 use super::Pipeline;
 use super::list::rules;
@@ -33,8 +34,8 @@ pub struct Operation {
     pub chunk: u32,
 }
 
-/// The order of passes on a stage, with recompute as a separate pass before its backward pass. A fused pair is its forward followed by its
-/// backward.
+/// The order of passes on a stage, with recompute as a separate pass before its backward pass. A fused pair
+/// is its forward followed by its backward.
 pub fn operations(pipeline: &Pipeline, stage: u64) -> Result<Vec<Operation>, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {

@@ -1,11 +1,14 @@
-//! Schedule compiled to a straight-line recurrence, so that a search can evaluate it without ordering or lookups.
+//! Schedule compiled to a straight-line recurrence, so that a search can evaluate it without ordering or
+//! lookups.
 //!
-//! Responsible for: one topological order of the passes of all stages, with relative addresses. Includes the part of that order that
-//! repeats for every further micro-batch (or group of them). Does not time; see [`super::recurrence`].
+//! Responsible for: one topological order of the passes of all stages, with relative addresses. Includes the
+//! part of that order that repeats for every further micro-batch (or group of them). Does not time; see
+//! [`super::recurrence`].
 //!
-//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times selected by `code`. Weight gradients
-//! have no external input and no dependents, so they are part of `before` of the next pass on their stage. A fused pair is two entries: the
-//! first, of no duration, waits for the forward's input.
+//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times selected
+//! by `code`. Weight gradients have no external input and no dependents, so they are part of `before` of the
+//! next pass on their stage. A fused pair is two entries: the first, of no duration, waits for the forward's
+//! input.
 
 use super::in_flight::{self, InFlight};
 use super::list::rules;
@@ -126,7 +129,8 @@ fn repeats(shape: &Shape) -> bool {
     rules(shape.schedule).repeats(shape)
 }
 
-/// The shape to compile for a shape to evaluate: the same, or one with fewer micro-batches by a number of whole periods.
+/// The shape to compile for a shape to evaluate: the same, or one with fewer micro-batches by a number of
+/// whole periods.
 pub(super) fn reduced(shape: &Shape) -> Shape {
     let (period, enough) = (period(shape), enough(shape));
     if !repeats(shape) || shape.micro_batches < enough + period {
@@ -185,8 +189,8 @@ pub(super) fn compile(shape: Shape) -> Result<Program, Problem> {
 
 type StageMoments = ((usize, Before), Vec<(usize, Before)>);
 
-/// Converts a stage's order to items that include weight gradients and blocking transfers. Also returns the end of the stage and of the
-/// gradients of each of its chunks, as times relative to items.
+/// Converts a stage's order to items that include weight gradients and blocking transfers. Also returns the
+/// end of the stage and of the gradients of each of its chunks, as times relative to items.
 fn fold(shape: &Shape, order: &[Slot], local: &[u64], marks: &mut StageMarks) -> (Vec<Item>, StageMoments) {
     let mut items: Vec<Item> = Vec::with_capacity(order.len());
     let mut before = Before::default();
@@ -233,8 +237,9 @@ fn fold(shape: &Shape, order: &[Slot], local: &[u64], marks: &mut StageMarks) ->
 }
 
 impl Program {
-    /// Arranges the items round by round: in each round a stage runs its next item if an earlier round produced the input. That is the
-    /// schedule with all times equal, so it converges to a period. Returns each item's index.
+    /// Arranges the items round by round: in each round a stage runs its next item if an earlier round
+    /// produced the input. That is the schedule with all times equal, so it converges to a period.
+    /// Returns each item's index.
     fn lay_out(&mut self, items: &[Vec<Item>]) -> Result<Vec<Vec<u32>>, Problem> {
         let stages = items.len();
         let micro_batches = self.shape.micro_batches as usize;
@@ -299,8 +304,8 @@ impl Program {
         Ok(places)
     }
 
-    /// Finds the ranges that repeat, which are the longest runs of entries equal to those one period later. Removes every repetition but
-    /// one from the program. Relative addresses need no change.
+    /// Finds the ranges that repeat, which are the longest runs of entries equal to those one period later.
+    /// Removes every repetition but one from the program. Relative addresses need no change.
     fn find_bodies(&mut self) {
         let apart = rules(self.shape.schedule).repeats_apart();
         let per_period = (period(&self.shape) * self.shape.chunks()) as usize;
@@ -351,8 +356,8 @@ impl Program {
             for later in &mut self.bodies[n + 1..] {
                 later.start -= gone;
             }
-            // The last entry of a kind may move into the body, and then refers to its last repetition. The first of a kind is never
-            // removed.
+            // The last entry of a kind may move into the body, and then refers to its last repetition. The
+            // first of a kind is never removed.
             let moved = |place: &mut u32| {
                 if *place as usize > end {
                     *place = (*place - gone as u32).max((end - self.bodies[n].len) as u32 + 1);

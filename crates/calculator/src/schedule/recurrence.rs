@@ -1,7 +1,8 @@
 //! Evaluation of a compiled schedule.
 //!
-//! Responsible for: the recurrence, and skipping the steady state once it repeats exactly. Then every end that a later entry can refer to
-//! has moved by the same time, so the result is exact. Independent of the use of the ends.
+//! Responsible for: the recurrence, and skipping the steady state once it repeats exactly. Then every end
+//! that a later entry can refer to has moved by the same time, so the result is exact. Independent of the use
+//! of the ends.
 
 use super::Pipeline;
 use super::engine::{duration, fused_duration};
@@ -25,8 +26,9 @@ struct Times {
     from_input: f64,
 }
 
-/// Skipped repetitions of a body. Entries after `end` are `entries` later than compiled, and ran `time` later than written. Those from
-/// `start` to `end` are the body: its last repetition has the same shift, its first one is where it was compiled.
+/// Skipped repetitions of a body. Entries after `end` are `entries` later than compiled, and ran `time` later
+/// than written. Those from `start` to `end` are the body: its last repetition has the same shift, its first
+/// one is where it was compiled.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
     start: usize,
@@ -69,8 +71,8 @@ impl Recurrence {
         self.advance(&program.entries[done..]);
     }
 
-    /// End time of a compiled entry; entries are counted from 1. In a body, the last entry of a kind refers to the last repetition, any
-    /// other to the first.
+    /// End time of a compiled entry; entries are counted from 1. In a body, the last entry of a kind refers
+    /// to the last repetition, any other to the first.
     pub(super) fn end(&self, place: u32, last: bool) -> f64 {
         let place = place as usize;
         let (mut shift, mut time) = (0, 0.0);
@@ -101,8 +103,9 @@ impl Recurrence {
         self.used += entries.len();
     }
 
-    /// Runs a body `repeats` times more, or until all relevant ends have moved by the same time over a number of periods. From then on the
-    /// ends move by that time per the same number of periods, which are skipped.
+    /// Runs a body `repeats` times more, or until all relevant ends have moved by the same time over a number
+    /// of periods. From then on the ends move by that time per the same number of periods, which are
+    /// skipped.
     fn repeat(&mut self, program: &Program, body: &Body, repeats: usize) -> Skip {
         let entries = &program.entries[body.start..body.start + body.len];
         let stages = program.shape.stages as usize;

@@ -1,7 +1,7 @@
 //! End of the reductions of gradients after a pipeline.
 //!
-//! Responsible for: a step by itself, and the interval of consecutive steps under schedules that validate the optimizer afterwards.
-//! Excludes the part of a reduction that is hidden by passes.
+//! Responsible for: a step by itself, and the interval of consecutive steps under schedules that validate the
+//! optimizer afterwards. Excludes the part of a reduction that is hidden by passes.
 
 use super::PipelineSummary;
 use railwright_spec::quantity::Seconds;
@@ -42,9 +42,10 @@ impl GradientEnds {
 
     /// Ends of the reductions, given the exposed time of each stage's.
     ///
-    /// By itself, a step takes `max over s of max(duration, end of gradients + exposed)`. If the optimizer is validated afterwards (Qi et al.
-    /// 2023, section 4), a stage begins its next step after its own reduction, without the others. Steps then follow each other at the
-    /// longest own step of a stage: `max over s of max(cycle, end of gradients + exposed - start)`.
+    /// By itself, a step takes `max over s of max(duration, end of gradients + exposed)`. If the optimizer is
+    /// validated afterwards (Qi et al. 2023, section 4), a stage begins its next step after its own
+    /// reduction, without the others. Steps then follow each other at the longest own step of a stage:
+    /// `max over s of max(cycle, end of gradients + exposed - start)`.
     pub fn reduced(&self, exposed: impl IntoIterator<Item = Seconds>) -> Reduced {
         let mut ends = Reduced { alone: self.duration, in_sequence: self.pipeline() };
         for (&(start, end), exposed) in self.stages.iter().zip(exposed) {

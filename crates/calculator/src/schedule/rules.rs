@@ -1,9 +1,11 @@
-//! Definition of a schedule: the order of passes, its repeating part, and a lower bound of the pipeline's time.
+//! Definition of a schedule: the order of passes, its repeating part, and a lower bound of the pipeline's
+//! time.
 
 use super::slot::{Shape, Slot};
 use super::{ChunkCost, Pipeline};
 
-/// The order of a schedule. Names, placement, live activations and reasons for rejection are [`railwright_spec::plan::ScheduleFacts`].
+/// The order of a schedule. Names, placement, live activations and reasons for rejection are
+/// [`railwright_spec::plan::ScheduleFacts`].
 pub(super) trait Rules: Sync {
     /// The order of passes on a stage.
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot>;
@@ -21,12 +23,14 @@ pub(super) trait Rules: Sync {
         true
     }
 
-    /// Tests whether forward passes repeat separately from backward passes, with every micro-batch alive in between.
+    /// Tests whether forward passes repeat separately from backward passes, with every micro-batch alive in
+    /// between.
     fn repeats_apart(&self) -> bool {
         false
     }
 
-    /// Lower bound of a pipeline with at least one chunk per stage, in s: its duration, or its cycle if the schedule validates afterwards.
+    /// Lower bound of a pipeline with at least one chunk per stage, in s: its duration, or its cycle if the
+    /// schedule validates afterwards.
     fn lower_bound(&self, pipeline: &Pipeline) -> f64;
 }
 
@@ -35,9 +39,9 @@ pub(super) fn total(chunk: &ChunkCost) -> f64 {
     chunk.total().get()
 }
 
-/// Lower bound of orders with one backward pass: stage s is idle before the first micro-batch has passed the chunks before it, and its last
-/// gradient passes them again: `max over s of m sum(own T) + sum over c < s of (T_c + 2 t)`, with `m` micro-batches, `T` a chunk's total
-/// and `t` a transfer.
+/// Lower bound of orders with one backward pass: stage s is idle before the first micro-batch has passed the
+/// chunks before it, and its last gradient passes them again: `max over s of m sum(own T) + sum over c < s of
+/// (T_c + 2 t)`, with `m` micro-batches, `T` a chunk's total and `t` a transfer.
 pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
     let (m, p) = (pipeline.micro_batches as f64, pipeline.stages as usize);
     let (mut most, mut before) = (0.0_f64, 0.0);
@@ -49,9 +53,9 @@ pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
     most
 }
 
-/// Lower bound of one chunk per stage with a divided backward pass. From a stage's first forward to its first backward the micro-batch runs
-/// to the end and back. Meanwhile the stage runs its warm-up forwards, `depth (p - 1 - s)` of them: `max over s of m T_s + max(0, sum over
-/// c > s of (F + R + B_c + 2 t) - warm-up F_s)`.
+/// Lower bound of one chunk per stage with a divided backward pass. From a stage's first forward to its first
+/// backward the micro-batch runs to the end and back. Meanwhile the stage runs its warm-up forwards, `depth
+/// (p - 1 - s)` of them: `max over s of m T_s + max(0, sum over c > s of (F + R + B_c + 2 t) - warm-up F_s)`.
 pub(super) fn bound_of_divided_backward(pipeline: &Pipeline, depth: f64) -> f64 {
     let (m, p) = (pipeline.micro_batches as f64, pipeline.stages as usize);
     let (mut most, mut behind) = (0.0_f64, 0.0);

@@ -1,7 +1,7 @@
 //! Fast path: the duration of a pipeline and the values for a search, without a timeline.
 //!
-//! Responsible for: caching compiled schedules, and reading the results from the recurrence. Agrees with [`super::simulate`] to rounding,
-//! without approximations.
+//! Responsible for: caching compiled schedules, and reading the results from the recurrence. Agrees with
+//! [`super::simulate`] to rounding, without approximations.
 
 use super::Pipeline;
 use super::in_flight::InFlight;
@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 pub struct PipelineSummary {
     /// Time from the first pass's start to the last stage's end.
     pub duration: Seconds,
-    /// Maximum over the stages of the time from first pass to end. Steps follow each other at this interval when a stage may start the next
-    /// step while others finish this one (zero bubble's post-validated optimizer).
+    /// Maximum over the stages of the time from first pass to end. Steps follow each other at this interval
+    /// when a stage may start the next step while others finish this one (zero bubble's post-validated
+    /// optimizer).
     pub cycle: Seconds,
     /// Time in passes.
     pub busy: Vec<Seconds>,
@@ -33,13 +34,16 @@ pub struct PipelineSummary {
     pub end: Vec<Seconds>,
     /// End of the first backward pass.
     pub first_backward_end: Vec<Seconds>,
-    /// Start of the last backward pass (including its recompute), with which the gradient reduction can overlap.
+    /// Start of the last backward pass (including its recompute), with which the gradient reduction can
+    /// overlap.
     pub last_backward_start: Vec<Seconds>,
     /// End of the last backward pass.
     pub last_backward_end: Vec<Seconds>,
-    /// Completion of all weight gradients: the end of the last backward pass, or of a later pass of weight gradients alone.
+    /// Completion of all weight gradients: the end of the last backward pass, or of a later pass of weight
+    /// gradients alone.
     pub gradients_end: Vec<Seconds>,
-    /// Completion of the weight gradients of each chunk: stage-major, chunks in the order of `Schedule::local_chunks`.
+    /// Completion of the weight gradients of each chunk: stage-major, chunks in the order of
+    /// `Schedule::local_chunks`.
     pub gradients_ready: Vec<Seconds>,
     /// Activations alive at the peak.
     pub in_flight: Vec<InFlight>,

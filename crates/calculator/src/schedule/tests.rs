@@ -207,7 +207,8 @@ fn zb_h2_and_zb_v_stages_have_no_bubble_of_their_own() {
         let uneven = cost(1.0, 1.2, 0.8);
         let (_, summary) = idle(Schedule::ZbH2, [p, 1, m], &uneven);
         near(summary.cycle.get() - work, closed_form::zb_h2(p, &uneven).get());
-        // The last stage starts p-1 forwards late, which an isolated step includes: forwards of half a stage in the V.
+        // The last stage starts p-1 forwards late, which an isolated step includes: forwards of half a stage
+        // in the V.
         near(idle(Schedule::ZbH2, [p, 1, m], &even).0, (p - 1) as f64);
         near(idle(Schedule::ZbV, [p, 2, m], &even).0, (p - 1) as f64 / 2.0);
     }
@@ -248,8 +249,8 @@ fn live_activations_are_the_published_ones() {
         let first = peaks(Schedule::OneForwardOneBackward, [p, v, m])[0];
         near(first as f64 / (p * v) as f64, closed_form::interleaved_memory_factor(p, v));
     }
-    // ZB-H1 has the worst stage of 1F1B everywhere, ZB-H2 about twice that; ZB-V 2p chunks of half a stage; DualPipe p + 1 (Qi et al. 2023,
-    // table 1; DeepSeek-V3 report, table 2).
+    // ZB-H1 has the worst stage of 1F1B everywhere, ZB-H2 about twice that; ZB-V 2p chunks of half a stage;
+    // DualPipe p + 1 (Qi et al. 2023, table 1; DeepSeek-V3 report, table 2).
     assert_eq!(peaks(Schedule::ZbH1, [8, 1, 64]), [8; 8]);
     assert_eq!(peaks(Schedule::ZbH2, [8, 1, 64]), [15; 8]);
     assert_eq!(peaks(Schedule::ZbV, [8, 2, 64]), [16; 8]);
@@ -264,7 +265,8 @@ fn exposed_transfers_cost_1f1b_two_exchanges_a_micro_batch() {
         let pipeline = Pipeline { transfer: seconds(transfer), overlap_transfer, ..free };
         summarize(&pipeline).expect("valid").duration.get()
     };
-    // In the steady state a middle stage sends an activation and a gradient per micro-batch; its inputs arrive meanwhile.
+    // In the steady state a middle stage sends an activation and a gradient per micro-batch; its inputs
+    // arrive meanwhile.
     near(with(0.1, false, 101) - with(0.1, false, 100), 3.2);
     near(with(0.0, false, 101) - with(0.0, false, 100), 3.0);
     assert!(with(0.1, true, 100) < with(0.1, false, 100));

@@ -1,7 +1,8 @@
 //! Conversion of a timed pipeline to a [`Step`].
 //!
-//! Responsible for: a rank per stage, the parts of every pass on their streams, messages between stages at both ends, and the allocation
-//! and release of activations. The parts are inputs from the code that prices operators.
+//! Responsible for: a rank per stage, the parts of every pass on their streams, messages between stages at
+//! both ends, and the allocation and release of activations. The parts are inputs from the code that prices
+//! operators.
 
 use super::engine::{PipelineTimeline, TimedOperation};
 use super::{OperationKind, Pipeline};
@@ -53,7 +54,8 @@ pub struct Detail {
     pub message: Bytes,
 }
 
-/// Adds a timed pipeline to a step, with a new rank per stage and the times of the timeline. Returns the index of each stage's rank.
+/// Adds a timed pipeline to a step, with a new rank per stage and the times of the timeline. Returns the
+/// index of each stage's rank.
 pub fn write_step(
     step: &mut Step,
     pipeline: &Pipeline,

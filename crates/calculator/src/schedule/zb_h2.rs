@@ -11,7 +11,8 @@ use railwright_spec::quantity::Seconds;
 pub(super) struct Order;
 
 impl Rules for Order {
-    /// Twice the warmup and the delay of ZB-H1, which changes the trapezoid of 1F1B to a parallelogram (Qi et al. 2023, figure 3).
+    /// Twice the warmup and the delay of ZB-H1, which changes the trapezoid of 1F1B to a parallelogram (Qi et
+    /// al. 2023, figure 3).
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
         alternate(shape.micro_batches, stage, 2 * (shape.stages - 1 - stage), Some(2 * stage))
     }
@@ -25,8 +26,8 @@ impl Rules for Order {
     }
 }
 
-/// Idle time of ZB-H2 in s: `(p-1)(F+B-2W)`, within a stage's own step (not from the first stage's start). Qi et al. 2023,
-/// table 1.
+/// Idle time of ZB-H2 in s: `(p-1)(F+B-2W)`, within a stage's own step (not from the first stage's start). Qi
+/// et al. 2023, table 1.
 pub fn bubble(stages: u64, cost: &StageCost) -> Seconds {
     let idle = cost.forward + cost.backward_input - 2.0 * cost.backward_weight;
     (idle * (stages.saturating_sub(1)) as f64).max(Seconds::ZERO)

@@ -1,7 +1,8 @@
-//! Order of ZB-V: two chunks per stage, placed as a V, so that the last stage continues a forward without a transfer.
+//! Order of ZB-V: two chunks per stage, placed as a V, so that the last stage continues a forward without a
+//! transfer.
 //!
-//! Responsible for: only that order (Qi et al. 2023, section 6). Independent of costs: it is the paper's order for equal forward,
-//! input-gradient and weight-gradient times.
+//! Responsible for: only that order (Qi et al. 2023, section 6). Independent of costs: it is the paper's
+//! order for equal forward, input-gradient and weight-gradient times.
 
 use super::Pipeline;
 use super::rules::{Rules, total};
@@ -28,8 +29,8 @@ impl Rules for Order {
     }
 }
 
-/// Builds the order in the paper's phases. Fewer than `2p-1` micro-batches cannot fill them. Then the order of `2p-1` is used, without the
-/// missing ones.
+/// Builds the order in the paper's phases. Fewer than `2p-1` micro-batches cannot fill them. Then the order
+/// of `2p-1` is used, without the missing ones.
 fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let mut order = Building {
         count: micro_batches,

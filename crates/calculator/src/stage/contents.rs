@@ -1,7 +1,7 @@
 //! Contents of a virtual stage, piece by piece, for views with layers.
 //!
-//! Responsible for: the pieces in the order of a forward pass and the cost of each. A test compares their sum with the stage's cost. Does
-//! not price: layers use the prices of stages.
+//! Responsible for: the pieces in the order of a forward pass and the cost of each. A test compares their sum
+//! with the stage's cost. Does not price: layers use the prices of stages.
 
 use super::{LayerPrices, embedding, head, head_parameters};
 use crate::costing::Costing;

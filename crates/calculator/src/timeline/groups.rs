@@ -36,8 +36,8 @@ pub(super) fn of_update(
     collective(step, costing, (one.operation, one.process_group, one.bytes), base)
 }
 
-/// A collective of the group with the first rank `base`. Groups within a stage are counted in the stage's own numbering. Between its blocks
-/// of tensor and context ranks there may be other stages.
+/// A collective of the group with the first rank `base`. Groups within a stage are counted in the stage's own
+/// numbering. Between its blocks of tensor and context ranks there may be other stages.
 pub(super) fn collective(
     step: &mut Step,
     costing: &Costing<'_>,

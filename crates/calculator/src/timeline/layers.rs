@@ -1,10 +1,10 @@
 //! Passes of a virtual stage layer by layer, with each operator and each collective in its place.
 //!
-//! Responsible for: the order within a layer, and times that sum to the layer's price. Does not price: operators are those of
-//! [`crate::program`], and exposure is the layer's.
+//! Responsible for: the order within a layer, and times that sum to the layer's price. Does not price:
+//! operators are those of [`crate::program`], and exposure is the layer's.
 //!
-//! A layer has two halves, its mixer and its feed-forward network, each with a norm before and a residual addition after it. Program
-//! entries for both halves are divided among them.
+//! A layer has two halves, its mixer and its feed-forward network, each with a norm before and a residual
+//! addition after it. Program entries for both halves are divided among them.
 
 use super::maker::{KINDS, Maker, Sequence, kinds, too_many, work};
 use crate::collectives::Collective;
@@ -133,7 +133,8 @@ fn places_of_call(call: &Call, sequence: Sequence, halves: [bool; 2]) -> Vec<u8>
         }
         Dimension::Tensor => {
             let place = if before { WHOLE } else { CUT };
-            // A single exchange of a layer is that of its feed-forward network, whose parallel residual adds the mixer's.
+            // A single exchange of a layer is that of its feed-forward network, whose parallel residual adds
+            // the mixer's.
             if call.count < 1.5 {
                 at_halves(place, halves).split_off(usize::from(halves == [true, true]))
             } else {
@@ -191,8 +192,8 @@ fn of_piece(
         .collect()
 }
 
-/// The operators of a piece with their times, which sum to those of its families: recompute runs a part of the forward operators, and slow
-/// devices stretch all.
+/// The operators of a piece with their times, which sum to those of its families: recompute runs a part of
+/// the forward operators, and slow devices stretch all.
 fn operators(
     costing: &Costing<'_>,
     piece: Piece,

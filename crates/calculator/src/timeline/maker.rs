@@ -1,4 +1,5 @@
-//! Parts of passes: operators, exposed communication with its bytes, hidden communication with its bytes, and the host's share.
+//! Parts of passes: operators, exposed communication with its bytes, hidden communication with its bytes, and
+//! the host's share.
 //!
 //! Responsible for: parts of some work whose times sum to it. Independent of the kind of work.
 
@@ -71,8 +72,9 @@ impl<'a, 'c> Maker<'a, 'c> {
         made
     }
 
-    /// Communication of some work that `calls` perform: the exposed parts, each with its call, and the part overlapped with a pass of
-    /// duration `whole`. Calls of a dimension divide its exposed time by their times, and bytes are proportional to the time.
+    /// Communication of some work that `calls` perform: the exposed parts, each with its call, and the part
+    /// overlapped with a pass of duration `whole`. Calls of a dimension divide its exposed time by their
+    /// times, and bytes are proportional to the time.
     pub(super) fn communication(
         &mut self,
         work: &Work,
@@ -86,7 +88,8 @@ impl<'a, 'c> Maker<'a, 'c> {
                 continue;
             }
             let hides = (all - waited).max(Seconds::ZERO);
-            // Hidden communication runs concurrently with the pass, and is not shown longer than the pass itself.
+            // Hidden communication runs concurrently with the pass, and is not shown longer than the pass
+            // itself.
             let shown = hides.min(whole);
             let own = || calls.iter().filter(|call| call.dimension == d);
             let sum: Seconds = own().map(|call| call.time(self.costing)).sum();

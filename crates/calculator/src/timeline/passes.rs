@@ -1,6 +1,7 @@
 //! The passes of every stage and the messages between stages.
 //!
-//! Responsible for: placing passes and messages at their times. Excludes the parts of a pass (see [`super::parts`]).
+//! Responsible for: placing passes and messages at their times. Excludes the parts of a pass (see
+//! [`super::parts`]).
 
 use super::detail::Depth;
 use super::groups;
@@ -166,7 +167,8 @@ fn messages(
     }
 }
 
-/// Gather of a message that arrived in parts, by the tensor ranks of the receiving stage, after the message on its stream.
+/// Gather of a message that arrived in parts, by the tensor ranks of the receiving stage, after the message
+/// on its stream.
 fn write_gather(step: &mut Step, costing: &Costing<'_>, gather: &Gather, end: &MessageEnd, base: u64) {
     let stream = StreamKind::Communication(Dimension::Pipeline, end.lane);
     let free = step.stream_end(end.rank, stream).unwrap_or(end.start);

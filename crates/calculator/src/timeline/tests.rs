@@ -77,7 +77,8 @@ fn a_405b_step_on_16384_devices_matches_the_fast_path() {
     let idle = path.parts.iter().find(|(label, _)| *label == railwright_step::breakdown::Label::Idle);
     let idle = idle.map_or(0.0, |(_, time)| time.share_of(step.duration()));
     assert!(idle < 0.1, "{idle} of the critical path is nothing");
-    // Rank 1,024 is the first of stage 1: its tensor group is its eight neighbours, its data group every eighth rank of the stage.
+    // Rank 1,024 is the first of stage 1: its tensor group is its eight neighbours, its data group every
+    // eighth rank of the stage.
     let stage = &step.ranks[1];
     assert_eq!(stage.rank.0, 1024);
     let groups: Vec<(u32, u32, usize)> = stage
@@ -255,7 +256,8 @@ fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
         .collect()
 }
 
-/// Consecutive steps of zero-bubble schedules: the timeline of a step by itself is longer by the overlap alone.
+/// Consecutive steps of zero-bubble schedules: the timeline of a step by itself is longer by the overlap
+/// alone.
 #[test]
 fn exposed_reductions_delay_the_next_step_of_their_own_stage() {
     for schedule in [Schedule::ZbH1, Schedule::ZbH2] {

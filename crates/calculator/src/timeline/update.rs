@@ -1,4 +1,5 @@
-//! Part of the step after the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
+//! Part of the step after the pipeline: the reduction of gradients, the optimizer, the gathering of
+//! parameters, and the step's fixed parts.
 
 use super::groups::of_update;
 use crate::costing::Costing;
@@ -13,7 +14,8 @@ use railwright_step::{
     Activity, DependencyKind, Dimension, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time,
 };
 
-/// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as in the fast path.
+/// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as in the fast
+/// path.
 pub(super) fn write(
     step: &mut Step,
     costing: &Costing<'_>,
@@ -54,8 +56,9 @@ pub(super) fn write(
             phase: Phase::Optimizer,
             ..Span::default()
         };
-        // Dependencies from the last pass to the end of the step: each span depends on the previous one, across streams. Reduction began
-        // before the end of the last pass, so it depends on none; if it is exposed, the path has a gap.
+        // Dependencies from the last pass to the end of the step: each span depends on the previous one,
+        // across streams. Reduction began before the end of the last pass, so it depends on none; if
+        // it is exposed, the path has a gap.
         let mut before: Vec<SpanRef> = last_compute(step, rank).into_iter().collect();
         let mut then = |step: &mut Step, next: Option<SpanRef>| {
             if let Some(next) = next {
@@ -89,8 +92,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Gathers of parameters over some time. The part that runs at another time has separate spans, so bytes are divided in the same
-    /// proportion.
+    /// Gathers of parameters over some time. The part that runs at another time has separate spans, so bytes
+    /// are divided in the same proportion.
     fn gathers(&self, step: &mut Step, suffix: &str, window: (Seconds, Seconds)) -> Vec<SpanRef> {
         let all = self.update.parameter_gather;
         let own = |one: &&PricedCollective| one.collective.purpose == Purpose::Parameters;
@@ -109,7 +112,8 @@ impl Own<'_> {
         self.row(step, self.update.between_stages, 1.0, window, own, |what| format!("reduce {what}"))
     }
 
-    /// Some collectives in sequence, each with its share of the time of `all` of them; their spans have a `share` of their bytes.
+    /// Some collectives in sequence, each with its share of the time of `all` of them; their spans have a
+    /// `share` of their bytes.
     fn row(
         &self,
         step: &mut Step,

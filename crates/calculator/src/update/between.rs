@@ -1,6 +1,7 @@
 //! Reductions of gradients between two pipeline stages that hold copies of the same weights.
 //!
-//! Responsible for: the list of these, and their time. They follow the stage's own reductions and overlap with nothing.
+//! Responsible for: the list of these, and their time. They follow the stage's own reductions and overlap
+//! with nothing.
 
 use super::{Purpose, UpdateCollective, Weights};
 use crate::collectives::Collective;
@@ -11,14 +12,16 @@ use crate::partition::{padded_vocabulary, stage_of};
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// The reductions of a stage with `local` parameters with another stage of the same pipeline, of `chunks` virtual stages in all.
+/// The reductions of a stage with `local` parameters with another stage of the same pipeline, of `chunks`
+/// virtual stages in all.
 ///
-/// A tied word embedding is on the first and the last stage, which all-reduce its gradient: `padded vocabulary / t x h x bytes`, without
-/// learned positions, which the last stage lacks (Megatron, `_allreduce_word_embedding_grads`, after the reduction among replicas).
+/// A tied word embedding is on the first and the last stage, which all-reduce its gradient: `padded
+/// vocabulary / t x h x bytes`, without learned positions, which the last stage lacks (Megatron,
+/// `_allreduce_word_embedding_grads`, after the reduction among replicas).
 ///
-/// With two directions (DualPipe), a stage and its mirror image hold the same weights. They all-reduce the gradients that a rank keeps
-/// after the reduction among replicas: `parameters / ranks of a shard x bytes`. The two copies of a tied embedding are then on one rank,
-/// and are part of it.
+/// With two directions (DualPipe), a stage and its mirror image hold the same weights. They all-reduce the
+/// gradients that a rank keeps after the reduction among replicas: `parameters / ranks of a shard x bytes`.
+/// The two copies of a tied embedding are then on one rank, and are part of it.
 pub fn between_stages(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -90,8 +93,8 @@ fn one(
     }
 }
 
-/// Ranks with the same index in two stages at this distance. In one domain if the whole pipeline is, or if the domain is wider than the
-/// distance.
+/// Ranks with the same index in two stages at this distance. In one domain if the whole pipeline is, or if
+/// the domain is wider than the distance.
 fn pair(costing: &Costing<'_>, offset: i64) -> Group {
     let pipeline = costing.layout.pipeline;
     let stride = pipeline.stride * offset.unsigned_abs();
@@ -123,7 +126,8 @@ mod tests {
         between_stages(costing, local, stage, evaluation.chunks.len()).collect()
     }
 
-    /// 51,200 / 8 rows x 12,288 columns x 4 bytes between two nodes: each of two ranks sends them once, over a NIC of 50 GB/s.
+    /// 51,200 / 8 rows x 12,288 columns x 4 bytes between two nodes: each of two ranks sends them once, over
+    /// a NIC of 50 GB/s.
     #[test]
     fn the_first_and_the_last_stage_reduce_a_tied_embedding() {
         let spec = PlanSpec { tensor_parallel: Some(8), pipeline_parallel: Some(8), ..PlanSpec::default() };

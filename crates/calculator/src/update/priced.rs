@@ -26,9 +26,9 @@ pub struct PricedCollective {
 }
 
 /// The update of a stage, collective by collective, on its own links. Their total and exposed times sum to
-/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, divide their exposed time in proportion to their times, in seconds: `exposed
-/// = exposed of all x time / time of all`, because buckets of all kinds become ready at the ends of layers. Reductions between stages
-/// follow them, and are exposed.
+/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, divide their exposed time in proportion to
+/// their times, in seconds: `exposed = exposed of all x time / time of all`, because buckets of all kinds
+/// become ready at the ends of layers. Reductions between stages follow them, and are exposed.
 pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Vec<PricedCollective> {
     let local = stage_parameters(costing, &evaluation.chunks);
     let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else {

@@ -1,4 +1,5 @@
-//! Offered values are valid, other candidates are rejected, and the numbers are those of the published layouts.
+//! Offered values are valid, other candidates are rejected, and the numbers are those of the published
+//! layouts.
 
 use super::*;
 use railwright_spec::plan::validate;
@@ -56,7 +57,8 @@ fn everything_that_is_offered_resolves_to_a_possible_plan() {
                 with.set(&format!("{}={value}", valid.key)).expect("takes it");
                 let run = with.resolve(|_| Err(railwright_spec::problem::Problem::new("not read")));
                 let problems = run.map(|run| validate(&run.model, &run.cluster, &run.plan));
-                // `defaults::start` selects the layout of an open run if the specification's own default is invalid.
+                // `defaults::start` selects the layout of an open run if the specification's own default is
+                // invalid.
                 let is_open = defaults::is_open(&with.plan);
                 assert!(
                     is_open || problems.as_ref().is_ok_and(Vec::is_empty),
@@ -72,7 +74,8 @@ fn everything_that_is_offered_resolves_to_a_possible_plan() {
 
 #[test]
 fn devices_follow_the_expert_ranks() {
-    // DeepSeek-V3's own layout: 16 stages and 64 expert ranks need 1,024 GPUs at least (arXiv:2412.19437, section 3.2).
+    // DeepSeek-V3's own layout: 16 stages and 64 expert ranks need 1,024 GPUs at least (arXiv:2412.19437,
+    // section 3.2).
     let list = offered(&spec(DEEPSEEK));
     let devices = of(&list, "cluster.devices");
     assert_eq!(devices.first(), Some(&"1024"), "{devices:?}");

@@ -1,11 +1,13 @@
 //! Regret on measured sweeps: slowdown of the layout that the calculator selects, relative to the best one.
 //!
-//! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and their summary by
-//! source and overall. Excludes predictions (see [`super::report`]) and plans without measurement.
+//! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without
+//! memory, and their summary by source and overall. Excludes predictions (see [`super::report`]) and plans
+//! without measurement.
 //!
-//! A *sweep* is a set of alternatives for a planner: rows that share source, model and its dimensions, accelerator, number of devices,
-//! sequence length, global batch, framework and precision, and differ in layout. Rows that the calculator cannot distinguish (same time,
-//! same memory) are one layout, measured several times, and have the median time. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts
+//! A *sweep* is a set of alternatives for a planner: rows that share source, model and its dimensions,
+//! accelerator, number of devices, sequence length, global batch, framework and precision, and differ in
+//! layout. Rows that the calculator cannot distinguish (same time, same memory) are one layout, measured
+//! several times, and have the median time. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts
 //! whose slowest takes at least [`SMALLEST_SPREAD`] longer than its fastest.
 
 pub mod differences;
@@ -109,7 +111,8 @@ pub struct Regret {
     pub overall: Total,
     /// Summary by source.
     pub sources: BTreeMap<String, Total>,
-    /// The same sweeps including rows that ran out of memory; the selected layout must then also be predicted to fit.
+    /// The same sweeps including rows that ran out of memory; the selected layout must then also be
+    /// predicted to fit.
     pub with_memory: Vec<MemoryPick>,
     /// Summary of these.
     pub memory: MemoryTotal,

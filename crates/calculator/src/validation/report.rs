@@ -43,10 +43,11 @@ pub struct Used {
     pub accelerator: String,
     /// Number of rows whose prediction it changes.
     pub rows: usize,
-    /// Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged.
+    /// Number of rows on its accelerator without any calibrated operation, so that their prediction is
+    /// unchanged.
     pub unchanged: usize,
-    /// Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply
-    /// to them.
+    /// Number of rows on its accelerator of another software generation. Its constants of the host and of
+    /// element-wise kernels do not apply to them.
     pub other_software: usize,
     /// Errors of the changed rows.
     pub with: Errors,
@@ -105,7 +106,8 @@ pub struct RowResult {
     /// Key common to rows that differ only in their plan.
     #[serde(skip)]
     pub(super) sweep: Option<String>,
-    /// Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key of a search.
+    /// Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key
+    /// of a search.
     pub expected_step_time_s: Option<f64>,
     /// Alternatives of a planner: see [`super::regret()`].
     #[serde(skip)]
@@ -148,8 +150,9 @@ pub struct Errors {
     pub peak_memory: Option<ErrorSummary>,
     /// Share of measured step times inside the predicted 90% interval.
     pub interval_coverage: Option<f64>,
-    /// Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-    /// format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps.
+    /// Spearman's correlation of predicted and measured step times within sweeps (one source, model,
+    /// accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by
+    /// their rows. `None` without such sweeps.
     pub rank_correlation: Option<f64>,
 }
 
@@ -183,8 +186,8 @@ pub fn validate_with(
     validate_watched(text, file, calibration, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// Predicts every row with progress: `watch` receives the numbers of finished and of all rows, and may stop the work. The result then
-/// contains the finished rows.
+/// Predicts every row with progress: `watch` receives the numbers of finished and of all rows, and may stop
+/// the work. The result then contains the finished rows.
 pub fn validate_watched(
     text: &str,
     file: &str,
@@ -332,8 +335,9 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
     }
 }
 
-/// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan. The policies are those of
-/// default layouts (`defaults::recompute`); of whole layers it is the smallest number that fits, if the framework can count them.
+/// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan.
+/// The policies are those of default layouts (`defaults::recompute`); of whole layers it is the smallest
+/// number that fits, if the framework can count them.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     if case.recompute_known {
         return;
@@ -501,7 +505,8 @@ mod tests {
     use railwright_spec::calibration::{Evidence, Operators, Rate, Regime};
     use railwright_spec::precision::DataType;
 
-    /// A calibration marks the rows whose prediction it changes, and counts the unchanged ones on its accelerator.
+    /// A calibration marks the rows whose prediction it changes, and counts the unchanged ones on its
+    /// accelerator.
     #[test]
     fn rows_are_calibrated_where_their_prediction_changes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/inputs/runs.csv");

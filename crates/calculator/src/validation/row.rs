@@ -1,8 +1,9 @@
 //! Conversion of a row of measured runs to a model, a cluster and a plan, or to a reason for skipping it.
 //!
-//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few known phrases in `notes`, as the
-//! specification of a user. Open settings are resolved as in every command. Does not guess influential settings: a row without its parallel
-//! sizes or batch is skipped and listed. Contains no names of sources or rows.
+//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few known phrases
+//! in `notes`, as the specification of a user. Open settings are resolved as in every command. Does not guess
+//! influential settings: a row without its parallel sizes or batch is skipped and listed. Contains no names
+//! of sources or rows.
 
 mod attention;
 mod recompute;
@@ -38,7 +39,8 @@ pub struct Case {
     pub spec: PlanSpec,
     /// The resolved plan, as in every command.
     pub plan: Plan,
-    /// True if the catalogue has the row's framework. Otherwise the accelerator alone determines the software generation.
+    /// True if the catalogue has the row's framework. Otherwise the accelerator alone determines the
+    /// software generation.
     pub is_software_named: bool,
     /// True if the row specifies recompute. Otherwise the least that fits is assumed.
     pub recompute_known: bool,
@@ -142,7 +144,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let is_lora = model_name(cells).contains("lora") || described.contains("lora");
     let is_sharded = cells.flag("sequence_parallel") == Some(true) || generation.shards_residual;
     let sequence_parallel = is_sharded && tensor_parallel > 1;
-    // Recipes specify the overlap that the generation has; elsewhere the framework's arguments may have another.
+    // Recipes specify the overlap that the generation has; elsewhere the framework's arguments may have
+    // another.
     let is_recipe = {
         let framework = framework.to_lowercase();
         generation.recipes.iter().any(|recipe| framework.contains(recipe))
@@ -238,7 +241,8 @@ fn peak_kind(cells: &Cells, framework: &str, notes: &str) -> Option<Published> {
     }
 }
 
-/// The measured peak memory in bytes. `peak_mem_unit` is the unit of the column; the default is decimal gigabytes.
+/// The measured peak memory in bytes. `peak_mem_unit` is the unit of the column; the default is decimal
+/// gigabytes.
 pub fn peak_memory(cells: &Cells) -> Option<f64> {
     let unit =
         if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
@@ -249,8 +253,8 @@ fn model_name(cells: &Cells) -> String {
     cells.text("model_name").unwrap_or_default().to_lowercase()
 }
 
-/// The catalogue's structure if name, layers and width agree with it (it includes latent attention, shared experts and windows, which have
-/// no column). Otherwise the published dimensions.
+/// The catalogue's structure if name, layers and width agree with it (it includes latent attention, shared
+/// experts and windows, which have no column). Otherwise the published dimensions.
 fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
     let name = cells.text("model_name").unwrap_or("unnamed");
     let layers = cells.count("n_layers");
@@ -331,7 +335,8 @@ fn catalogue_model(name: &str) -> Option<Model> {
     model::by_name(&cut).ok()
 }
 
-/// The modules after `adapters on`, up to a bracket or a semicolon: `adapters on linear_qkv and linear_proj (by the benchmark)`.
+/// The modules after `adapters on`, up to a bracket or a semicolon: `adapters on linear_qkv and linear_proj
+/// (by the benchmark)`.
 fn lora_targets(notes: &str) -> Result<Option<LoraTargets>, String> {
     let phrase = "adapters on ";
     let Some(at) = notes.find(phrase) else { return Ok(None) };
@@ -393,7 +398,8 @@ const BALANCED: &[&str] = &[
     "uniform routing",
 ];
 
-/// Phrases for parameters, gradients and moments in 16 bits, without a master copy: the model is loaded in bf16 and trained as it is.
+/// Phrases for parameters, gradients and moments in 16 bits, without a master copy: the model is loaded in
+/// bf16 and trained as it is.
 const ALL_SIXTEEN: &[&str] = &[
     "pure bf16",
     "full bf16",
@@ -461,7 +467,8 @@ const EXPERT_OVERLAP: &[&str] = &[
     "a2a overlap",
 ];
 
-/// Whether a text states that communication overlaps with compute, by phrases for it; `None` if it does not mention it.
+/// Whether a text states that communication overlaps with compute, by phrases for it; `None` if it does not
+/// mention it.
 fn overlap_of(text: &str, phrases: &[&str]) -> Option<bool> {
     let mentioned = phrases.iter().find(|phrase| text.contains(*phrase))?;
     Some(names(text, mentioned))

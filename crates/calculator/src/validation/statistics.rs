@@ -38,7 +38,8 @@ pub fn quantile(values: &[f64], q: f64) -> f64 {
     railwright_spec::quantile(&mut values.to_vec(), q).unwrap_or_default()
 }
 
-/// Spearman's rank correlation, with the mean rank for ties. `None` for fewer than three pairs or no variation.
+/// Spearman's rank correlation, with the mean rank for ties. `None` for fewer than three pairs or no
+/// variation.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;

@@ -1,7 +1,7 @@
 //! Reader for tables of measured runs: the columns of `catalog/evidence/measured_runs.csv`, by name.
 //!
-//! Responsible for: conversion of cells to typed optional values, with the row and column of invalid ones. Unknown columns are ignored and
-//! empty cells are unknown. Does not interpret them (see [`super::row`]).
+//! Responsible for: conversion of cells to typed optional values, with the row and column of invalid ones.
+//! Unknown columns are ignored and empty cells are unknown. Does not interpret them (see [`super::row`]).
 
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
@@ -69,8 +69,8 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Cells>, Problem> {
     Ok(rows)
 }
 
-/// The line of a record. The reader's position is after the first character of a line end, so the rest of `\r\n` and of empty lines follows
-/// it.
+/// The line of a record. The reader's position is after the first character of a line end, so the rest of
+/// `\r\n` and of empty lines follows it.
 fn line_of(text: &str, position: &csv::Position) -> usize {
     let ahead = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     let ends = ahead.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));

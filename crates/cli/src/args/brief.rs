@@ -2,7 +2,8 @@
 
 use clap::{Arg, Command};
 
-/// Identifiers of options that `-h` omits, by command: `*` for all commands, with exceptions of a command after `-`.
+/// Identifiers of options that `-h` omits, by command: `*` for all commands, with exceptions of a command
+/// after `-`.
 const RARE: &str = include_str!("help/brief.txt");
 /// Longest name of a value that leaves room for the help next to it, in characters.
 const LONGEST_VALUE: usize = 20;
@@ -15,7 +16,8 @@ fn is_rare(command: &str, id: &str) -> bool {
     lists(command) || lists("*") && !lists(&format!("- {command}"))
 }
 
-/// The command with the options that `-h` lists. Aliases work, but are not listed; options of a run have no explanation.
+/// The command with the options that `-h` lists. Aliases work, but are not listed; options of a run have no
+/// explanation.
 pub(super) fn short(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let brief = |arg: Arg| {

@@ -39,10 +39,12 @@ pub(crate) struct CollectiveOn {
     pub(crate) on: OnNetwork,
     #[command(flatten)]
     pub(crate) fabric: OwnFabric,
-    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
+    /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1]
+    /// Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing,
+    /// otherwise 1]
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     #[command(flatten)]

@@ -1,10 +1,12 @@
 //! Common words for a flag that has another name here.
 //!
-//! Responsible for: a suggestion for a flag that is neither a typing error nor a framework's. Near names are left to clap.
+//! Responsible for: a suggestion for a flag that is neither a typing error nor a framework's. Near names are
+//! left to clap.
 
 use clap::Command;
 
-/// Words as typed without dashes, and the flags to use instead, the likeliest first. A flag that the command lacks is left out.
+/// Words as typed without dashes, and the flags to use instead, the likeliest first. A flag that the command
+/// lacks is left out.
 const WORDS: &str = include_str!("help/common-words.txt");
 
 /// Words and flags of each line.

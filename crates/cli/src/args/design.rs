@@ -33,7 +33,8 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) oversubscriptions: Vec<f64>,
-    /// NIC bandwidths per device [default: 200G, 400G, 800G and that of the cluster, up to the limit of the device]
+    /// NIC bandwidths per device [default: 200G, 400G, 800G and that of the cluster, up to the limit of the
+    /// device]
     #[arg(long, value_name = "SPEED,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) speeds: Vec<String>,
     /// Set any other design-file key for all networks, such as `radix=128` (repeatable)

@@ -16,7 +16,8 @@ pub(crate) struct Export {
     /// Simulator to write files for
     #[arg(long, value_name = "NAME")]
     pub(crate) to: Simulator,
-    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
+    /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
     /// Table of flows, for htsim

@@ -12,14 +12,16 @@ pub(crate) struct FlowsOn {
     /// Table of flows (CSV or JSON), or a folder of execution traces
     #[arg(value_name = "FLOWS", value_hint = ValueHint::FilePath)]
     pub(crate) flows: String,
-    /// Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100]
+    /// Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a
+    /// file [default: dgx-h100]
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
     #[command(flatten)]
     pub(crate) fabric: OwnFabric,
-    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
+    /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
     /// Number of hash seeds; reports the median and the 90th percentile of the makespan

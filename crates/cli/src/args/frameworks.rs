@@ -32,9 +32,11 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     }
 }
 
-/// An error with the usage line of its command's help and, for a common word of another name, the flags of the command that mean it.
+/// An error with the usage line of its command's help and, for a common word of another name, the flags of
+/// the command that mean it.
 ///
-/// The usage line of clap lists the arguments typed so far and a required one of a group that is none for the user.
+/// The usage line of clap lists the arguments typed so far and a required one of a group that is none for the
+/// user.
 fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;
@@ -59,8 +61,8 @@ fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// The words of a command line whose first is a command. `None` if the command is not plain, such as an alias or after a flag with a value:
-/// then all commands are described.
+/// The words of a command line whose first is a command. `None` if the command is not plain, such as an alias
+/// or after a flag with a value: then all commands are described.
 fn typed_words(words: &[OsString]) -> Option<Vec<String>> {
     let typed: Vec<String> =
         words.iter().skip(1).filter_map(|word| word.to_str().map(str::to_owned)).collect();

@@ -17,7 +17,8 @@ pub(crate) struct Goodput {
     /// GPUs of the job [default: from the run file or launch file]
     #[arg(long, value_name = "N", required_unless_present_any = ["model", "run"])]
     pub(crate) gpus: Option<u64>,
-    /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file [default: that of the run file, else dgx-h100]
+    /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file
+    /// [default: that of the run file, else dgx-h100]
     #[arg(long, value_name = "CLUSTER")]
     pub(crate) cluster: Option<String>,
     /// NICs of the job [default: one per GPU]
@@ -50,7 +51,8 @@ pub(crate) struct Goodput {
     /// Mean time between failures of the whole job [default: from its components]
     #[arg(long, value_name = "TIME", conflicts_with = "component_mtbf", help_heading = "Failures")]
     pub(crate) mtbf: Option<String>,
-    /// Mean hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default: published value]
+    /// Mean hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable)
+    /// [default: published value]
     #[arg(long, value_name = "COMPONENT=HOURS", help_heading = "Failures")]
     pub(crate) component_mtbf: Vec<String>,
     /// Time to detect a failure and replace hosts [default: published value]
@@ -71,7 +73,8 @@ pub(crate) struct Goodput {
     /// Factor by which a slow host lengthens a step
     #[arg(long, value_name = "X", requires = "slow_share", help_heading = "Failures")]
     pub(crate) slow_factor: Option<f64>,
-    /// Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that of the run file]
+    /// Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that
+    /// of the run file]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Failures")]
     pub(crate) rates: Vec<String>,
     #[command(flatten)]

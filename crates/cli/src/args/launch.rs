@@ -24,10 +24,12 @@ pub(crate) struct Detect {
 #[derive(Args, Debug)]
 #[command(after_long_help = include_str!("help/launch-export.txt"))]
 pub(crate) struct Export {
-    /// Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext, llama-factory or axolotl
+    /// Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext,
+    /// llama-factory or axolotl
     #[arg(long, value_name = "FRAMEWORK", required_unless_present = "perfetto", help_heading = "Output")]
     pub(crate) to: Option<String>,
-    /// Version of the target framework, such as 0.18 for megatron or 2026-02 for torchtitan [default: the newest known]
+    /// Version of the target framework, such as 0.18 for megatron or 2026-02 for torchtitan [default: the
+    /// newest known]
     #[arg(long, value_name = "VERSION", requires = "to", help_heading = "Output")]
     pub(crate) target_version: Option<String>,
     /// Export traces instead of a run, as `export-perfetto` does (requires -o)

@@ -126,7 +126,8 @@ pub(crate) struct Show {
     /// Write the cables in the format of NetBox's cable import
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) netbox: Option<String>,
-    /// Floor plan: hosts or switches per rack, racks per row, and rack width, row pitch and cable rise in metres [default: hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5]
+    /// Floor plan: hosts or switches per rack, racks per row, and rack width, row pitch and cable rise in
+    /// metres [default: hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5]
     #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Output")]
     pub(crate) floor: Vec<String>,
     #[command(flatten)]
@@ -151,7 +152,8 @@ pub(crate) struct Cost {
     /// Override catalogue prices with a price list (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
-    /// Accelerator, for the network's share of cluster cost [default: that of --run, or of --domain: h100-sxm5-80gb for 8, gb200-nvl72 for 72]
+    /// Accelerator, for the network's share of cluster cost [default: that of --run, or of --domain:
+    /// h100-sxm5-80gb for 8, gb200-nvl72 for 72]
     #[arg(long, value_name = "NAME", help_heading = "Prices")]
     pub(crate) accelerator: Option<String>,
     /// Cluster throughput in tokens per second, for the cost per token
@@ -211,7 +213,8 @@ pub(crate) struct Failures {
     /// Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278]
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) interruption_hours: Option<f64>,
-    /// Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over its domain
+    /// Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over
+    /// its domain
     #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
     pub(crate) recovery: String,
     /// Override catalogue failure rates with a table (repeatable)

@@ -1,4 +1,5 @@
-//! The overview under `railwright -h`: commands grouped by task, on one screen. `--help` has all of them with their summaries.
+//! The overview under `railwright -h`: commands grouped by task, on one screen. `--help` has all of them with
+//! their summaries.
 
 /// Commands by task. A test checks that every command is listed.
 pub(super) const OVERVIEW: &str = include_str!("help/overview-overview.txt");

@@ -19,7 +19,8 @@ pub(crate) struct Pipeline {
     /// Replica to show [default: the last to finish]
     #[arg(long, value_name = "N")]
     pub(crate) replica: Option<u32>,
-    /// Compute the cost of these passes: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value (repeatable)
+    /// Compute the cost of these passes: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a
+    /// value (repeatable)
     #[arg(long, value_name = "PASSES")]
     pub(crate) what_if: Vec<String>,
     /// Maximum rows in the tables of stalls and steps

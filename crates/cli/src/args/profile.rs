@@ -114,13 +114,15 @@ pub(crate) struct Compare {
     /// Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub(crate) first: String,
-    /// Candidate, of the same kinds as A; without it, a training log is compared with the prediction of its run
+    /// Candidate, of the same kinds as A; without it, a training log is compared with the prediction of its
+    /// run
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub(crate) second: Option<String>,
     /// Launch file or run file, for a training log without arguments
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "second", help_heading = "Prediction")]
     pub(crate) launch: Option<String>,
-    /// Exit with code 1 if the change from A to B exceeds noise and meets this condition, such as `step_time>+3%` (repeatable)
+    /// Exit with code 1 if the change from A to B exceeds noise and meets this condition, such as
+    /// `step_time>+3%` (repeatable)
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<String>,
     /// Compare one step, by number

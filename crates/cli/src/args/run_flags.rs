@@ -1,4 +1,5 @@
-//! The flags that describe a run: one per key of a run file, made from the table of keys so that both are complete.
+//! The flags that describe a run: one per key of a run file, made from the table of keys so that both are
+//! complete.
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -47,7 +48,8 @@ fn heading(section: &str) -> &'static str {
 /// Maximum total length of choices in the help's first line, in characters.
 const SHORT: usize = 48;
 
-/// Keys outside the model that the short help (`-h`) lists: those that a layout is described by. `--help` lists all.
+/// Keys outside the model that the short help (`-h`) lists: those that a layout is described by. `--help`
+/// lists all.
 const USUAL: [&str; 14] = [
     "tensor_parallel",
     "pipeline_parallel",

@@ -9,7 +9,8 @@ use railwright_tuner::search::Objective;
 /// A run to choose the rest of.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OpenRun {
-    /// Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or log
+    /// Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or
+    /// log
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
     /// Read settings from a run file; settings in the file are fixed

@@ -13,7 +13,8 @@ pub(crate) struct Serve {
     /// Port to listen on [default: any free port]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Keep the token of the URL in a file (created if missing), so that links survive a restart on the same `--port`
+    /// Keep the token of the URL in a file (created if missing), so that links survive a restart on the same
+    /// `--port`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) token_file: Option<String>,
     /// Do not open a browser

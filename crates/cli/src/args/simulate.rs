@@ -28,7 +28,8 @@ pub(crate) struct Simulate {
     /// Write the fastest order of the hosts as a host file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) reordered: Option<String>,
-    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
+    /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
     /// Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing)
@@ -36,7 +37,8 @@ pub(crate) struct Simulate {
     pub(crate) seeds: Option<u32>,
     #[command(flatten)]
     pub(crate) broken: Broken,
-    /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
+    /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones
+    /// (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,
     /// Write the load of links over the step: CSV, or a chart if the name ends in `.svg`
@@ -49,10 +51,12 @@ pub(crate) struct Simulate {
 /// Pricing of collectives.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pricing {
-    /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable)
+    /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key
+    /// (repeatable)
     #[arg(long = "network", value_name = "HOW", help_heading = "Network")]
     pub(crate) network: Vec<String>,
-    /// Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric]
+    /// Topology for `--network flow`: a name from `network topologies` or a design file [default:
+    /// non-blocking fabric]
     #[arg(
         long,
         value_name = "DESIGN",

@@ -1,4 +1,5 @@
-//! `models`, `gpus`, `clusters`, `keys` and `explain`: entries of the bundled catalogues, keys of a run file, and topics.
+//! `models`, `gpus`, `clusters`, `keys` and `explain`: entries of the bundled catalogues, keys of a run file,
+//! and topics.
 
 use crate::args::{Explain, Listing, Showing};
 use crate::exit::{Failure, Outcome};

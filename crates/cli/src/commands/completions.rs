@@ -69,7 +69,8 @@ fn with_names(command: Command, path: &str) -> Command {
     })
 }
 
-/// Zsh completes no files where names are listed, so models and clusters are completed by functions that offer both.
+/// Zsh completes no files where names are listed, so models and clusters are completed by functions that
+/// offer both.
 fn zsh_with_files(script: String) -> String {
     let mut script = script;
     for (function, names) in [("models", models()), ("clusters", clusters())] {
@@ -128,7 +129,8 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
     Ok(Outcome::Yes)
 }
 
-/// Writes the pages of all commands to a folder: `railwright.1`, `railwright-estimate.1`, `railwright-network-design.1`, ...
+/// Writes the pages of all commands to a folder: `railwright.1`, `railwright-estimate.1`,
+/// `railwright-network-design.1`, ...
 pub(crate) fn man_pages(folder: &str, printer: &Printer) -> Result<Outcome, Failure> {
     let whole = args::whole();
     input::make_folder(folder)?;

@@ -1,7 +1,7 @@
 //! `serve`: the web UI, and every command over HTTP on this machine.
 //!
-//! Responsible for: readable files, initially opened files, and the life of the server. Independent of HTTP: see `railwright-server`.
-//! [`mod@line`] describes the commands, and requests run as commands in [`desk`].
+//! Responsible for: readable files, initially opened files, and the life of the server. Independent of HTTP:
+//! see `railwright-server`. [`mod@line`] describes the commands, and requests run as commands in [`desk`].
 
 mod desk;
 mod line;
@@ -23,7 +23,8 @@ use {
     std::sync::Arc,
 };
 
-/// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by the page are read.
+/// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by
+/// the page are read.
 #[cfg(target_family = "wasm")]
 pub(crate) fn page_desk() -> impl Backend {
     desk::Commands::new(
@@ -80,7 +81,8 @@ pub(crate) fn line_of(
     }
 }
 
-/// The description of every command for a program that links this one: OpenAPI, from which it reads arguments and kinds of results.
+/// The description of every command for a program that links this one: OpenAPI, from which it reads arguments
+/// and kinds of results.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn description() -> String {
     line::interface().openapi(Caller::Linked)

@@ -1,7 +1,7 @@
 //! JSON Schema of every result, one file per kind under `docs/reference/schema`.
 //!
-//! Responsible for: the list of kinds, and files that agree with the types. `SCHEMA_UPDATE=1` writes them. Part of the tests alone: the
-//! program does not contain the generator.
+//! Responsible for: the list of kinds, and files that agree with the types. `SCHEMA_UPDATE=1` writes them.
+//! Part of the tests alone: the program does not contain the generator.
 
 use super as c;
 use railwright_report::{Answer, Envelope, SCHEMA_VERSION};

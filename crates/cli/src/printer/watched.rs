@@ -1,4 +1,5 @@
-//! Progress of long calculations of `railwright-answers`: bars for users, a watch for requests through the server, and Ctrl-C.
+//! Progress of long calculations of `railwright-answers`: bars for users, a watch for requests through the
+//! server, and Ctrl-C.
 
 use super::Printer;
 use super::progress::{Progress, Stop};
@@ -15,7 +16,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Sets a label of the following bars, for one of several calculations. It has no braces, which have a meaning in templates.
+    /// Sets a label of the following bars, for one of several calculations. It has no braces, which have a
+    /// meaning in templates.
     pub(crate) fn label(&self, label: String) {
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = label;
     }

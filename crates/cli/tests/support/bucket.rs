@@ -1,5 +1,5 @@
-//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, files without parts at `/plain/KEY` and without their
-//! length at `/unsized/KEY`, with faults.
+//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, files without parts at
+//! `/plain/KEY` and without their length at `/unsized/KEY`, with faults.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

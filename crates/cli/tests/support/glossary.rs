@@ -1,4 +1,5 @@
-//! Words that the glossary avoids, and their number in a text. Shared by the tests of texts (here) and of code (`xtask`).
+//! Words that the glossary avoids, and their number in a text. Shared by the tests of texts (here) and of
+//! code (`xtask`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

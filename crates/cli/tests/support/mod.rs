@@ -37,7 +37,8 @@ fn outcome(output: &Output) -> Outcome {
     }
 }
 
-/// Messages with each on one line, without the line breaks of the terminal's width. Quoted lines of a file stay.
+/// Messages with each on one line, without the line breaks of the terminal's width. Quoted lines of a file
+/// stay.
 fn unwrapped(messages: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in messages.split('\n') {

@@ -1,6 +1,7 @@
 //! `network collective`: one collective over message sizes on a network.
 //!
-//! Responsible for: the cluster and the ranks that a request describes. Does not compute times ([`railwright_tuner::collective`]).
+//! Responsible for: the cluster and the ranks that a request describes. Does not compute times
+//! ([`railwright_tuner::collective`]).
 
 use super::Specified;
 use super::wired::{Wired, in_words, wired};

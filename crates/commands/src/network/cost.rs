@@ -149,7 +149,8 @@ fn of_run(request: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Problem
     Ok(cluster)
 }
 
-/// The accelerator that was named, else the first of the catalogue with a price and with scale-up domains of the designs' size.
+/// The accelerator that was named, else the first of the catalogue with a price and with scale-up domains of
+/// the designs' size.
 fn device(request: &Cost, prices: &Prices, specs: &[DesignSpec]) -> Result<Option<Accelerator>, Problem> {
     if let Some(name) = &request.accelerator {
         return accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator"));

@@ -1,6 +1,8 @@
-//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a file.
+//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a
+//! file.
 //!
-//! Responsible for: reading the flows against the devices of the network. Does not simulate ([`railwright_network::flow::listed`]).
+//! Responsible for: reading the flows against the devices of the network. Does not simulate
+//! ([`railwright_network::flow::listed`]).
 
 use super::Specified;
 use crate::front::{Ended, Front, Work};
@@ -109,7 +111,8 @@ fn simulated(request: &FlowsOn, watching: &dyn Work) -> Result<Answered, Ended> 
     Ok(Answered { next, warnings, ..answered(network, chosen, makespans, layers, flows) })
 }
 
-/// Bandwidth between two devices of a domain whose devices have one link to each other; `None` behind a switch.
+/// Bandwidth between two devices of a domain whose devices have one link to each other; `None` behind a
+/// switch.
 fn peers(
     cluster: &Cluster,
     (domain, bandwidth): (u64, BytesPerSecond),
@@ -198,7 +201,8 @@ struct Wired {
     warnings: Vec<Warning>,
 }
 
-/// A design for the devices of a cluster, with its own latencies. Devices use at most the bandwidth of their own link.
+/// A design for the devices of a cluster, with its own latencies. Devices use at most the bandwidth of their
+/// own link.
 fn wired(request: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wired, Ended> {
     let failed = on_network::failed(&request.network.fail)?;
     let on = request.network.routed();

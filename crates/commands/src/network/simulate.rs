@@ -201,7 +201,8 @@ fn hosts_of_job(request: &Simulate, job: &Run) -> Result<Option<Hosts>, Problem>
     Hosts::read(on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
 }
 
-/// Both runs are on one network, whose links are those of the first run's cluster. A second run of another cluster also uses their costs.
+/// Both runs are on one network, whose links are those of the first run's cluster. A second run of another
+/// cluster also uses their costs.
 fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     let other = &job.cluster;
     let is_same = other.network.bandwidth == cluster.network.bandwidth

@@ -1,7 +1,7 @@
 //! The hosts that a run was given.
 //!
-//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Independent of
-//! the run.
+//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a
+//! network needs for it. Independent of the run.
 
 use crate::networks::on_network::OnNetwork;
 use crate::{CONFIG_LIMIT, read};
@@ -71,7 +71,8 @@ impl Hosts {
         Ok(Some(Self { source, first: on.first_node, per_host: per_host(cluster) }))
     }
 
-    /// Number of devices up to the last host that a number of ranks needs; `None` if it depends on the network.
+    /// Number of devices up to the last host that a number of ranks needs; `None` if it depends on the
+    /// network.
     fn devices(&self, ranks: u64) -> Result<Option<u64>, Problem> {
         let inventory =
             Inventory { first: self.first, per_host: self.per_host, devices: MOST_DEVICES as u32 };
@@ -116,8 +117,8 @@ pub fn per_host(cluster: &Cluster) -> u32 {
     u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX)
 }
 
-/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains. They determine the used part of each, so a
-/// chosen segment is removed.
+/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains. They
+/// determine the used part of each, so a chosen segment is removed.
 pub fn laid(mut run: Run, are_named: bool, chosen: &mut Vec<String>) -> Run {
     if are_named && run.plan.segment.take().is_some() {
         chosen.push(format!(
@@ -135,8 +136,9 @@ pub fn unused(allocation: &Allocation) -> Option<String> {
         .then(|| format!("{} unused for {}", human::several(allocation.unused as u64, "host"), ranks()))
 }
 
-/// A network with the devices of all requested hosts, if none are set, with the defaults chosen. `other` is a second run: its number of
-/// ranks, and its hosts if they are named. Without hosts it uses those that the first run leaves free.
+/// A network with the devices of all requested hosts, if none are set, with the defaults chosen. `other` is a
+/// second run: its number of ranks, and its hosts if they are named. Without hosts it uses those that the
+/// first run leaves free.
 pub fn grown(
     on: impl Into<OnNetwork>,
     specified: Option<u64>,

@@ -68,7 +68,8 @@ pub fn flags(cluster: Option<&str>, on: impl Into<OnNetwork>, fabric: Option<&st
     line
 }
 
-/// A flag for the other routing, after a blank: hashed routes collide, sprayed ones do not. Empty without routes to choose.
+/// A flag for the other routing, after a blank: hashed routes collide, sprayed ones do not. Empty without
+/// routes to choose.
 pub fn other_routing(network: Network<'_>, seeds: &str) -> String {
     if let Network::Design(wiring) = network
         && wiring.topology.design.kind.routings().is_empty()

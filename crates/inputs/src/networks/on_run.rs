@@ -70,7 +70,8 @@ pub fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<()
     ))
 }
 
-/// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the run, as `network design` does.
+/// The run's step on a design, or the reason why it is not comparable. It is simulated with the plan of the
+/// run, as `network design` does.
 pub fn step(
     design: &Design,
     (run, outages): (&Run, &Outages),
@@ -97,8 +98,8 @@ pub fn step(
     })
 }
 
-/// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An error if the design has no step
-/// of this run.
+/// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An
+/// error if the design has no step of this run.
 pub fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)

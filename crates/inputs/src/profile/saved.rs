@@ -1,6 +1,7 @@
 //! Saved profiles: a job and its passes as one file.
 //!
-//! Responsible for: packing and unpacking them, ranks side by side. The format is that of `railwright-tables`.
+//! Responsible for: packing and unpacking them, ranks side by side. The format is that of
+//! `railwright-tables`.
 
 use crate::Caller;
 use railwright_profiler::Job;

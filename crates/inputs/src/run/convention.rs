@@ -1,7 +1,8 @@
 //! Settings by convention: `railwright.toml` and environment variables.
 //!
-//! Responsible for: the run file of the working directory or its nearest parent, `RAILWRIGHT_RUN` in its place, and `RAILWRIGHT_CLUSTER`.
-//! The command line alone enables them: the server and linked programs read only given files.
+//! Responsible for: the run file of the working directory or its nearest parent, `RAILWRIGHT_RUN` in its
+//! place, and `RAILWRIGHT_CLUSTER`. The command line alone enables them: the server and linked programs read
+//! only given files.
 
 use std::path::Path;
 use std::sync::OnceLock;

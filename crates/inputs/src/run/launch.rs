@@ -72,7 +72,8 @@ pub fn name_of(file: &str) -> String {
     stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())
 }
 
-/// Tests whether the file is a model's configuration, even an invalid one. Its reader then reports the errors.
+/// Tests whether the file is a model's configuration, even an invalid one. Its reader then reports the
+/// errors.
 fn looks_like_a_config(path: &str) -> Result<bool, Refused> {
     let text = read(path, LOG_LIMIT)?;
     let is_json = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
@@ -151,7 +152,8 @@ fn open_model(launch: &Launch) -> Problem {
     }
 }
 
-/// Keys that an estimate requires, and for which no default may apply in a file that shows only a part of its run.
+/// Keys that an estimate requires, and for which no default may apply in a file that shows only a part of its
+/// run.
 const NEEDED: &[&str] = &[
     "plan.tensor_parallel",
     "plan.pipeline_parallel",

@@ -1,7 +1,8 @@
 //! One loader for every command: a file's content determines its kind, regardless of its slot.
 //!
-//! Responsible for: moving a run file, a launch file, a log or a model to the slot for its kind. `--run`, `--launch` and MODEL thus accept
-//! any of them. Two files of one kind are an error: the choice is the user's.
+//! Responsible for: moving a run file, a launch file, a log or a model to the slot for its kind. `--run`,
+//! `--launch` and MODEL thus accept any of them. Two files of one kind are an error: the choice is the
+//! user's.
 
 use super::{Sources, launch};
 use crate::{LOG_LIMIT, Refused, launch_files, path_of, read};

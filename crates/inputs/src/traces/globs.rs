@@ -1,7 +1,8 @@
 //! Patterns in paths: `traces/*.json`, `run/**/rank[0-3].json.gz`.
 //!
-//! Responsible for: walking only through folders that may be read, so that a pattern from a request cannot access or measure anything
-//! outside of the given paths. Rejects `..` after a wildcard, and too many entries.
+//! Responsible for: walking only through folders that may be read, so that a pattern from a request cannot
+//! access or measure anything outside of the given paths. Rejects `..` after a wildcard, and too many
+//! entries.
 
 use crate::{access, disk};
 use glob::{MatchOptions, Pattern};
@@ -62,7 +63,8 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
         } else if matches!(component, Component::ParentDir) {
             return Err(wrong("`..` cannot follow a wildcard".to_owned()));
         } else if text == "**" {
-            // Repeated wildcards are equivalent to one, and every pair of them would double the routes to each folder.
+            // Repeated wildcards are equivalent to one, and every pair of them would double the routes to
+            // each folder.
             if !matches!(parts.last(), Some(Part::Below)) {
                 parts.push(Part::Below);
             }

@@ -1,6 +1,7 @@
 //! Files that were found and traces that were read lately, for a server.
 //!
-//! Responsible for: selection of cached data. A large job of ranks is cached once, joined, by its user ([`crate::opened`]).
+//! Responsible for: selection of cached data. A large job of ranks is cached once, joined, by its user
+//! ([`crate::opened`]).
 
 use super::Loaded;
 use crate::jobs::Parted;
@@ -81,7 +82,8 @@ pub(super) fn or_read(
     Ok(Arc::try_unwrap(read).map_or_else(|read| read.loaded.clone(), |read| read.loaded))
 }
 
-/// Tests whether cached data serves a request with or without Python functions. Without such functions in the trace, both are the same.
+/// Tests whether cached data serves a request with or without Python functions. Without such functions in the
+/// trace, both are the same.
 pub const fn serves_python(kept: bool, wanted: bool, has_python: bool) -> bool {
     kept == wanted || (kept && !has_python)
 }

@@ -395,7 +395,8 @@ fn is_archive(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
 
-/// The members of a plain archive; `None` if its index is broken, so that it is read from the front as far as possible.
+/// The members of a plain archive; `None` if its index is broken, so that it is read from the front as far as
+/// possible.
 fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<Vec<Stream>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();

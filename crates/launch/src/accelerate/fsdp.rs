@@ -1,6 +1,7 @@
 //! FSDP as accelerate configures it, and its meshes.
 //!
-//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that must contain all processes.
+//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that must contain
+//! all processes.
 
 use super::software::software;
 use crate::RemarkKind;

@@ -187,7 +187,8 @@ fn accelerate_is_recognised() {
     }
 }
 
-/// ALST: DeepSpeed shards, and two ranks share each sequence (the configuration of TRL for four GPUs, in own words).
+/// ALST: DeepSpeed shards, and two ranks share each sequence (the configuration of TRL for four GPUs, in own
+/// words).
 #[test]
 fn deepspeed_with_ranks_that_share_sequences() {
     let text = "distributed_type: DEEPSPEED\nnum_processes: 4\nmixed_precision: bf16\ndeepspeed_config:\n  zero_stage: 3\n\

@@ -1,6 +1,7 @@
 //! A run as DeepSpeed's JSON.
 //!
-//! Responsible for: every key that the reader supports. Lists model and sequence, which such a file cannot express.
+//! Responsible for: every key that the reader supports. Lists model and sequence, which such a file cannot
+//! express.
 
 use super::DeepspeedReader;
 use crate::lost::{Reasons, lost};

@@ -1,7 +1,7 @@
 //! JSON to a document.
 //!
-//! Responsible for: lines, which the JSON library does not provide: keys are searched in the text in the order of reading. A repeated key
-//! in one object is an error.
+//! Responsible for: lines, which the JSON library does not provide: keys are searched in the text in the
+//! order of reading. A repeated key in one object is an error.
 
 use super::{DEEPEST, Data, Document, MOST_VALUES, Node, Spot, check_length};
 use railwright_spec::human::shorten;
@@ -51,8 +51,9 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Finds the next occurrence of a key: its name in quotes, then a colon. Inside a string, quotes are escaped, so the match is unique. A
-    /// key written with escapes is not found, and later lines are unknown.
+    /// Finds the next occurrence of a key: its name in quotes, then a colon. Inside a string, quotes are
+    /// escaped, so the match is unique. A key written with escapes is not found, and later lines are
+    /// unknown.
     fn key(&self, name: &str) -> Spot {
         let quoted = format!("\"{name}\"");
         let mut from = self.offset.get();

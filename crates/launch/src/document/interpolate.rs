@@ -1,7 +1,8 @@
 //! OmegaConf's `${...}` inside one file.
 //!
-//! Responsible for: references to other keys (`${a.b}`, `${.sibling}`) and the arithmetic of NeMo's launcher (`${multiply:a,b}`) and
-//! NeMo-RL (`${mul:a,b}`). A reference outside the file (environment, other files, code) stays open.
+//! Responsible for: references to other keys (`${a.b}`, `${.sibling}`) and the arithmetic of NeMo's launcher
+//! (`${multiply:a,b}`) and NeMo-RL (`${mul:a,b}`). A reference outside the file (environment, other files,
+//! code) stays open.
 
 use super::{Data, Document, Spot};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A configuration as a tree, before its keys are flattened.
 //!
-//! Responsible for: types common to YAML, TOML and JSON, and the line of each value. Excludes dates, binary data and all other types of
-//! only one syntax.
+//! Responsible for: types common to YAML, TOML and JSON, and the line of each value. Excludes dates, binary
+//! data and all other types of only one syntax.
 
 use railwright_spec::human::shorten;
 use railwright_spec::run::Value;

@@ -1,7 +1,7 @@
 //! Conditions that a program checks at its start, and that no reader of settings has.
 //!
-//! Responsible for: edits that a program would refuse, as reasons, and remarks on an edit that the user has to check. Judges changes by
-//! their names and the text around them.
+//! Responsible for: edits that a program would refuse, as reasons, and remarks on an edit that the user has
+//! to check. Judges changes by their names and the text around them.
 
 use super::edited::{Change, Edited};
 use crate::megatron::dialect::deepspeed_file::BATCHES;
@@ -76,8 +76,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Edited {
-    /// What to check before the edited file is used. `before` is the original text, `change` the relative change of the step, and `band`
-    /// the change within which layouts tie.
+    /// What to check before the edited file is used. `before` is the original text, `change` the relative
+    /// change of the step, and `band` the change within which layouts tie.
     #[must_use]
     pub fn cautions(&self, before: &str, (change, band): (f64, f64)) -> Vec<String> {
         let mut found = Vec::new();
@@ -142,11 +142,13 @@ struct Kept<'a> {
     variable: String,
     /// The changed setting.
     name: &'a str,
-    /// True if another use of the variable goes into a file: a substitution of a template, or the text of a file.
+    /// True if another use of the variable goes into a file: a substitution of a template, or the text of a
+    /// file.
     is_written: bool,
 }
 
-/// The variables that an edit replaces by a value where a setting uses them, and that the file uses elsewhere.
+/// The variables that an edit replaces by a value where a setting uses them, and that the file uses
+/// elsewhere.
 fn kept<'a>(before: &str, after: &str, changes: &'a [Change]) -> Vec<Kept<'a>> {
     let mut found = Vec::new();
     for change in changes.iter().filter(|change| change.before.is_some()) {

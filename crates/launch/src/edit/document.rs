@@ -85,8 +85,8 @@ impl Document {
         }
     }
 
-    /// Tests whether the user's value of a key would make another plan of the one that the writer writes. Data, templates, outputs and
-    /// schedules do not, nor defaults that the writer states.
+    /// Tests whether the user's value of a key would make another plan of the one that the writer writes.
+    /// Data, templates, outputs and schedules do not, nor defaults that the writer states.
     fn decides(&self, to: &Run, path: &str, now: &Settings) -> bool {
         let run = self.with_a_name(to);
         let Some(file) = self.writer.write(&run).files.into_iter().next() else { return false };
@@ -102,7 +102,8 @@ impl Document {
         changed.is_some_and(|text| plan_of(&text).as_ref() != Some(&plan))
     }
 
-    /// Axolotl's FSDP has recompute of its own (`fsdp_config`), which stands for that of the trainer: both cannot be on.
+    /// Axolotl's FSDP has recompute of its own (`fsdp_config`), which stands for that of the trainer: both
+    /// cannot be on.
     fn recompute_of_fsdp(&self, now: &Settings, targets: &mut Vec<Target>) {
         const OF_TRAINER: &str = "gradient_checkpointing";
         let of_fsdp = ["fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing"];
@@ -176,8 +177,8 @@ impl Document {
         trimmed(text, from, text.len())
     }
 
-    /// The name of a new key in the version of a file: torchtitan of 2024 has its parallel sizes under `training` and `experimental`. `None`
-    /// for keys that this version lacks.
+    /// The name of a new key in the version of a file: torchtitan of 2024 has its parallel sizes under
+    /// `training` and `experimental`. `None` for keys that this version lacks.
     fn of_version(&self, tree: &Tree, path: &str) -> Option<String> {
         const SECTION: &str = "parallelism.";
         let is_own = |entry: &Entry| entry.name.starts_with(SECTION);

@@ -1,6 +1,7 @@
 //! A text after its edit.
 //!
-//! Responsible for: the value, with its changes, and the comment that keeps a software generation. Does not edit.
+//! Responsible for: the value, with its changes, and the comment that keeps a software generation. Does not
+//! edit.
 
 use crate::annotation;
 use serde::Serialize;
@@ -19,7 +20,8 @@ pub struct Edited {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
+    /// The setting, in the framework's words: `--tensor-model-parallel-size`,
+    /// `parallelism.tensor_parallel_degree`.
     pub name: String,
     /// Value in the file; `None` if the setting is absent.
     pub before: Option<String>,

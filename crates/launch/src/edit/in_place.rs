@@ -1,7 +1,8 @@
 //! Edits of files with a reader and without a writer: a value is replaced where the reader found it.
 //!
-//! Responsible for: the settings of a plan that lines of the file set, and texts with one value replaced on its line or in the variable that
-//! the line uses. Settings that the file leaves to the framework are changes by hand.
+//! Responsible for: the settings of a plan that lines of the file set, and texts with one value replaced on
+//! its line or in the variable that the line uses. Settings that the file leaves to the framework are changes
+//! by hand.
 
 use super::language::{Language, Settings, Target};
 use crate::{Launch, differences};
@@ -56,7 +57,8 @@ impl InPlace {
     /// The language of a text; `None` if no reader finds a setting in it.
     pub(super) fn of(text: &str) -> Option<Self> {
         let launch = read(text)?;
-        // A file's number may be another quantity, such as tokens: then the name of the setting is that of a plan.
+        // A file's number may be another quantity, such as tokens: then the name of the setting is that of a
+        // plan.
         let name = |key: &str, source: &str| {
             let name = source.split([' ', '=']).next().unwrap_or_default();
             let own = source.rsplit([' ', '=']).next().unwrap_or_default();
@@ -73,15 +75,15 @@ impl InPlace {
 }
 
 impl InPlace {
-    /// Tests whether a setting of the file is `null` without division: Megatron-Core takes any number of virtual stages, even 1, for an
-    /// interleaved schedule, which one stage cannot have.
+    /// Tests whether a setting of the file is `null` without division: Megatron-Core takes any number of
+    /// virtual stages, even 1, for an interleaved schedule, which one stage cannot have.
     fn has_null(&self, key: &str) -> bool {
         key == "plan.virtual_stages"
             && self.names.get(key).is_some_and(|name| name.contains("virtual_pipeline"))
     }
 
-    /// Names of the settings of a plan that lines of the file set. The micro-batch counts with the batch or its number of micro-batches
-    /// alone: otherwise a change of it would change the batch.
+    /// Names of the settings of a plan that lines of the file set. The micro-batch counts with the batch or
+    /// its number of micro-batches alone: otherwise a change of it would change the batch.
     pub(super) fn keys(&self) -> BTreeSet<String> {
         let mut keys: BTreeSet<String> =
             self.names.keys().filter_map(|key| key.strip_prefix("plan.")).map(str::to_owned).collect();
@@ -219,7 +221,8 @@ fn words(old: &str, new: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// The number of a file that is a multiple of the setting, such as the tokens of a micro-batch, and the same multiple of its new value.
+/// The number of a file that is a multiple of the setting, such as the tokens of a micro-batch, and the same
+/// multiple of its new value.
 fn scaled(source: &str, old: &str, new: &str) -> Option<(String, String)> {
     let word = source.rsplit([' ', '=']).next()?;
     let [own, old, new] = [word, old, new].map(|word| word.parse::<u64>().ok());

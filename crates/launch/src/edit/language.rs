@@ -1,6 +1,7 @@
 //! Common parts of edits for every kind of file.
 //!
-//! Responsible for: settings as texts, targets, and the operations that a kind of file provides. Edits nothing.
+//! Responsible for: settings as texts, targets, and the operations that a kind of file provides. Edits
+//! nothing.
 
 use railwright_spec::run::Run;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Megatron-LM's flags as settings, and those that another plan changes.
 //!
-//! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's equivalent flags. Independent
-//! of shell syntax; see [`super::shell`].
+//! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's
+//! equivalent flags. Independent of shell syntax; see [`super::shell`].
 
 use super::language::{Language, Settings, Target};
 use super::shell;
@@ -55,7 +55,8 @@ const FAMILIES: &[&[&str]] = &[
     &["overlap_p2p_comm", "overlap_p2p_communication"],
 ];
 
-/// Flags determined by a plan, without a family. Others of the writer (data, vocabulary, iterations) stay as in the user's file.
+/// Flags determined by a plan, without a family. Others of the writer (data, vocabulary, iterations) stay as
+/// in the user's file.
 const OF_THE_PLAN: &[&str] = &[
     "tensor_model_parallel_size",
     "sequence_parallel",
@@ -166,7 +167,8 @@ impl Language for Megatron {
 /// The flags of sharding in [`FAMILIES`].
 const SHARDING: usize = 1;
 
-/// Writes sharding as a stage of DeepSpeed, which ignores Megatron's flags for it and has no flags of overlap.
+/// Writes sharding as a stage of DeepSpeed, which ignores Megatron's flags for it and has no flags of
+/// overlap.
 fn of_deepspeed(targets: &mut Vec<Target>, to: &Run) {
     let is_ignored = |name: &str| FAMILIES[SHARDING].contains(&name) || name.starts_with("overlap_");
     targets.retain(|(name, values)| !(values.is_some() && is_ignored(name)));

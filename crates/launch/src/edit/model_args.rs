@@ -1,7 +1,8 @@
 //! Edits of YAML files of flags: a flag of `MODEL_ARGS` in each line.
 //!
-//! Responsible for: texts with one flag set, added after the last or removed; comments, variables and order are kept. [`super::megatron`]
-//! determines the changes of a plan. Files whose flags are in other sections are rejected.
+//! Responsible for: texts with one flag set, added after the last or removed; comments, variables and order
+//! are kept. [`super::megatron`] determines the changes of a plan. Files whose flags are in other sections
+//! are rejected.
 
 use super::language::{Language, Settings, Target};
 use super::megatron::Megatron;

@@ -1,8 +1,9 @@
 //! Edits that may change one flag of a shell script.
 //!
-//! Responsible for: proposing texts. A value is changed at its origin, an assignment, an array or the command; a switch at its variable or
-//! its word. A new flag is placed next to a related one, in the layout of the surrounding lines. Does not verify: reading a proposal shows
-//! whether it changes the intended flag alone.
+//! Responsible for: proposing texts. A value is changed at its origin, an assignment, an array or the
+//! command; a switch at its variable or its word. A new flag is placed next to a related one, in the layout
+//! of the surrounding lines. Does not verify: reading a proposal shows whether it changes the intended flag
+//! alone.
 
 use super::language::{Settings, Target};
 use crate::megatron::flags::{self, Takes};
@@ -80,7 +81,8 @@ fn skip_blanks(text: &str, from: usize) -> usize {
     }
 }
 
-/// The end of a word of shell text: quotes and expansions keep it together, and a quote opened before the word ends it.
+/// The end of a word of shell text: quotes and expansions keep it together, and a quote opened before the
+/// word ends it.
 fn end_of_word(text: &str, from: usize) -> usize {
     let quote = text[from..].chars().next().filter(|c| matches!(c, '"' | '\''));
     if let Some(quote) = quote {

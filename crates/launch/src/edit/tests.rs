@@ -236,7 +236,8 @@ fn files_of_models_without_a_name_are_edited_too() {
     assert_eq!(changed, "--- a\n+++ b\n-mode = 'full'\n+mode = \"none\"");
 }
 
-/// Flags in the item of another one would be one argument of a container: a manifest is not edited, and the changes are listed.
+/// Flags in the item of another one would be one argument of a container: a manifest is not edited, and the
+/// changes are listed.
 #[test]
 fn a_manifest_is_changed_by_hand() {
     let flags = [
@@ -257,8 +258,8 @@ fn a_manifest_is_changed_by_hand() {
     assert!(listed, "{refused:?}");
 }
 
-/// Formats with a reader alone: the value is replaced where it was read, in a variable as well; a setting that the file leaves to the
-/// framework is a change by hand.
+/// Formats with a reader alone: the value is replaced where it was read, in a variable as well; a setting
+/// that the file leaves to the framework is a change by hand.
 #[test]
 fn files_without_a_writer_are_edited_in_place() {
     let script = "#!/bin/bash\nMBS=2\ntorchrun --nproc_per_node 8 fit.py \\\n  --model_name_or_path meta-llama/Llama-2-7b-hf \\\n  \
@@ -287,7 +288,8 @@ fn files_without_a_writer_are_edited_in_place() {
     assert!(refused.by_hand.iter().any(|change| change.name == "plan.recompute"), "{refused:?}");
 }
 
-/// A setting that another one determines passes through a third value, and a number of tokens is a multiple of the micro-batch.
+/// A setting that another one determines passes through a third value, and a number of tokens is a multiple
+/// of the micro-batch.
 #[test]
 fn settings_that_depend_on_each_other_are_edited_in_turn() {
     let script = "set -x\nsp=4\npython3 -m verl.trainer.main_ppo \\\n    data.max_prompt_length=2048 \\\n    \
@@ -419,7 +421,8 @@ fn eager_layers_get_no_asynchronous_tensor_parallelism() {
     assert!(refused.by_hand.iter().all(|change| !change.name.contains("async")), "{refused:?}");
 }
 
-/// torchtitan of 2024 has its parallel sizes under `training` and `experimental`: no section of another version is added.
+/// torchtitan of 2024 has its parallel sizes under `training` and `experimental`: no section of another
+/// version is added.
 #[test]
 fn an_older_configuration_of_torchtitan_keeps_its_sections() {
     let text = "[job]\ndump_folder = \"out\"\n\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nbatch_size = 1\n\
@@ -434,7 +437,8 @@ fn an_older_configuration_of_torchtitan_keeps_its_sections() {
     assert!(!edited.contains("[parallelism]"), "{edited}");
 }
 
-/// Megatron's configuration has a switch for the stage of sharding, and FlagScale's has Megatron's names in sections of its own.
+/// Megatron's configuration has a switch for the stage of sharding, and FlagScale's has Megatron's names in
+/// sections of its own.
 #[test]
 fn configurations_with_the_names_of_megatron_are_edited_in_place() {
     let yaml = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\nmodel_parallel:\n  \

@@ -1,13 +1,13 @@
 //! Two texts as a unified diff, compatible with `diff -u` and `git apply`.
 //!
-//! Responsible for: hunks with three lines of context, and the mark of a last line without an end. Texts without a common line are replaced
-//! as a whole.
+//! Responsible for: hunks with three lines of context, and the mark of a last line without an end. Texts
+//! without a common line are replaced as a whole.
 
 use std::fmt::Write as _;
 
 const CONTEXT: usize = 3;
-/// Maximum number of lines between the first and the last difference that are matched individually; beyond this they are replaced as a
-/// whole.
+/// Maximum number of lines between the first and the last difference that are matched individually; beyond
+/// this they are replaced as a whole.
 const MOST_LINES: usize = 4000;
 
 /// The diff from one text to another; empty for equal texts.
@@ -91,7 +91,8 @@ fn steps(a: &[&str], b: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Lengths of longest common sequences of the rest at each pair of positions; `None` for texts that are too long.
+/// Lengths of longest common sequences of the rest at each pair of positions; `None` for texts that are too
+/// long.
 fn common(a: &[&str], b: &[&str]) -> Option<Vec<u32>> {
     if a.len() > MOST_LINES || b.len() > MOST_LINES {
         return None;

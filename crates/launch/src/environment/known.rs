@@ -1,7 +1,7 @@
 //! Variables of the environment that programs of many frameworks read.
 //!
-//! Responsible for: those with an effect on a step, those whose effect is not known, and those without one. Variables of one framework
-//! belong to its reader.
+//! Responsible for: those with an effect on a step, those whose effect is not known, and those without one.
+//! Variables of one framework belong to its reader.
 
 /// A variable with an effect: its name, the values without one, and the effect of others.
 pub(super) struct Effect {
@@ -32,7 +32,8 @@ const fn effect(name: &'static str, usual: &'static [&'static str], why: &'stati
     Effect { name, usual, why }
 }
 
-/// Variables with an effect. Sources: NCCL's and PyTorch's documentation of environment variables, Transformer Engine's `attention` and slime.
+/// Variables with an effect. Sources: NCCL's and PyTorch's documentation of environment variables,
+/// Transformer Engine's `attention` and slime.
 pub(super) const EFFECTS: &[Effect] = &[
     effect("CUDA_LAUNCH_BLOCKING", OFF, HOST),
     effect("HIP_LAUNCH_BLOCKING", OFF, HOST),
@@ -65,8 +66,9 @@ pub(super) const EFFECTS: &[Effect] = &[
     effect("LIBTPU_INIT_ARGS", NONE, COMPILER),
 ];
 
-/// Variables without an effect on a step that an estimate has: names, and beginnings of names with an underscore at their end. They
-/// concern paths, logs, rendezvous, interfaces, time limits, generation, data sets, and the allocator's fragments.
+/// Variables without an effect on a step that an estimate has: names, and beginnings of names with an
+/// underscore at their end. They concern paths, logs, rendezvous, interfaces, time limits, generation, data
+/// sets, and the allocator's fragments.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
@@ -293,8 +295,9 @@ const HARMLESS: &[&str] = &[
     "ROOT",
 ];
 
-/// Variables whose effect depends on the machine, the library and its version, and has no law here: names and beginnings as above. Sources:
-/// the documentation of environment variables of NCCL, RCCL, HCCL, Transformer Engine, `TorchInductor` and ROCm.
+/// Variables whose effect depends on the machine, the library and its version, and has no law here: names and
+/// beginnings as above. Sources: the documentation of environment variables of NCCL, RCCL, HCCL, Transformer
+/// Engine, `TorchInductor` and ROCm.
 const UNCERTAIN: &[&str] = &[
     "NCCL_BUFFSIZE",
     "NCCL_COLLNET_",

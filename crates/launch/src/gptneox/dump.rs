@@ -1,13 +1,14 @@
 //! GPT-NeoX's dump of its arguments, in a log.
 //!
-//! Responsible for: the values of ` name ......... value........updated` as keys of its configuration. Arguments at their defaults are part of
-//! the dump, and are left out if no reader knows them.
+//! Responsible for: the values of ` name ......... value........updated` as keys of its configuration.
+//! Arguments at their defaults are part of the dump, and are left out if no reader knows them.
 
 use super::KNOWN;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::{Known, Meaning};
 
-/// The mark after a value, which Megatron-LM does not print (`NeoXArgs.print` in `megatron/neox_arguments/arguments.py`).
+/// The mark after a value, which Megatron-LM does not print (`NeoXArgs.print` in
+/// `megatron/neox_arguments/arguments.py`).
 const MARKS: [&str; 2] = ["updated", "default"];
 
 /// The value before its mark, and whether it was set.
@@ -27,7 +28,8 @@ pub(crate) fn is_one<'a>(values: impl Iterator<Item = &'a str>) -> bool {
     all > 5 && marked * 2 > all
 }
 
-/// The document of a dump: `(name, value, line)`. Python writes tables and lists as YAML has them in one line.
+/// The document of a dump: `(name, value, line)`. Python writes tables and lists as YAML has them in one
+/// line.
 pub(crate) fn document<'a>(entries: impl Iterator<Item = (&'a str, &'a str, usize)>) -> Document {
     let mut document = Document::default();
     for (name, text, line) in entries {

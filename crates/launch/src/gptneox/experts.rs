@@ -1,7 +1,7 @@
 //! Experts of GPT-NeoX.
 //!
-//! Responsible for: number, choices per token, interval and capacity of its experts, by the names of 2023 to 2026. Excludes residual experts,
-//! whose dense part is named as missing.
+//! Responsible for: number, choices per token, interval and capacity of its experts, by the names of 2023 to
+//! 2026. Excludes residual experts, whose dense part is named as missing.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -12,8 +12,8 @@ const COUNTS: [&str; 2] = ["moe_num_experts", "num_experts"];
 /// The rank size of the experts, by the same versions.
 const SIZES: [&str; 2] = ["moe_expert_parallel_size", "expert_parallel_size"];
 
-/// Reads the experts (`NeoXArgsMoE` in `megatron/neox_arguments/neox_args.py`: one choice per token, experts in every layer, no expert
-/// parallelism by default).
+/// Reads the experts (`NeoXArgsMoE` in `megatron/neox_arguments/neox_args.py`: one choice per token, experts
+/// in every layer, no expert parallelism by default).
 pub(super) fn read(fields: &mut Fields<'_>) {
     let found = fields.first_count(COUNTS);
     let Some((path, experts)) = found.filter(|(_, experts)| *experts > 1) else { return };

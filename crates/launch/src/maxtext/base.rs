@@ -1,7 +1,8 @@
 //! Settings of MaxText's base file (`base.yml`), for commands and files that are based on it.
 //!
-//! Responsible for: sequence, batch and dimensions without an override (e591f30c, August 2026; unchanged since 2024), and the rule by which
-//! `global_parameter_scale` multiplies dimensions. Scales that are no power of two are errors.
+//! Responsible for: sequence, batch and dimensions without an override (e591f30c, August 2026; unchanged
+//! since 2024), and the rule by which `global_parameter_scale` multiplies dimensions. Scales that are no
+//! power of two are errors.
 
 use crate::document::{Data, Document, Entry, Spot};
 
@@ -21,7 +22,8 @@ const DIMENSIONS: &[(&str, Data)] = &[
     ("vocab_size", Data::Integer(32_000)),
 ];
 
-/// Adds the settings of the base file to the keys of a document: those of the repository's own file, or else MaxText's.
+/// Adds the settings of the base file to the keys of a document: those of the repository's own file, or else
+/// MaxText's.
 pub(super) fn fill(document: &mut Document, own: Option<&Document>) {
     let has_name = ["model_name", "student_overrides.model_name"].iter().any(|path| {
         document.get(path).is_some_and(|entry| !matches!(entry.data.plain().as_str(), "default" | "null"))
@@ -40,9 +42,9 @@ pub(super) fn fill(document: &mut Document, own: Option<&Document>) {
 
 /// Exponents of two that a scale of `2^n` multiplies dimensions by: width, heads and MLP, layers.
 ///
-/// Exponents of MaxText's scaling in turn: heads and MLP first, then the width, then the layers. So eight times the parameters double each
-/// once (`get_individual_scales` in `configs/pyconfig.py`). With `n = 3 b + r`: heads and MLP `b + [r > 0]`, width `b + [r > 1]`, layers
-/// `b`.
+/// Exponents of MaxText's scaling in turn: heads and MLP first, then the width, then the layers. So eight
+/// times the parameters double each once (`get_individual_scales` in `configs/pyconfig.py`). With `n = 3 b +
+/// r`: heads and MLP `b + [r > 0]`, width `b + [r > 1]`, layers `b`.
 pub(super) fn exponents(scale: u64) -> Option<[u32; 3]> {
     let power = scale.is_power_of_two().then(|| scale.trailing_zeros())?;
     let (base, rest) = (power / 3, power % 3);

@@ -1,13 +1,13 @@
 //! Chips of a TPU with several devices of JAX.
 //!
-//! Responsible for: the kind of TPU that a text names, and meshes and batches of chips where JAX counts devices. Clusters of this program
-//! have chips.
+//! Responsible for: the kind of TPU that a text names, and meshes and batches of chips where JAX counts
+//! devices. Clusters of this program have chips.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
 
-/// Beginnings of names of TPUs whose chips have two devices: v2 and v3 have two cores, v7x two chiplets (MaxText,
-/// `accelerator_to_spec_map.py`; later chips before v7x are one device).
+/// Beginnings of names of TPUs whose chips have two devices: v2 and v3 have two cores, v7x two chiplets
+/// (MaxText, `accelerator_to_spec_map.py`; later chips before v7x are one device).
 const TWO: [&str; 4] = ["tpu7x", "v7x", "v3", "v2"];
 
 /// Tests whether a text names a TPU whose chips are two devices each, and notes it.
@@ -40,7 +40,8 @@ fn named(text: &str) -> Option<String> {
     })
 }
 
-/// Halves one of the axes that replicate or shard. True if an axis takes the remaining devices, which needs no change.
+/// Halves one of the axes that replicate or shard. True if an axis takes the remaining devices, which needs
+/// no change.
 pub(super) fn halved(axes: [&mut Result<u64, ()>; 2]) -> bool {
     if axes.iter().any(|axis| axis.is_err()) {
         return true;

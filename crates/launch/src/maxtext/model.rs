@@ -183,7 +183,8 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
 }
 
-/// Leaves a named model open if a short file gives it other dimensions: versions of MaxText differ in which of the two apply.
+/// Leaves a named model open if a short file gives it other dimensions: versions of MaxText differ in which
+/// of the two apply.
 fn changed(fields: &mut Fields<'_>, path: &str) {
     let named = fields.draft.spec().model.name.as_deref().and_then(|name| by_name(name).ok());
     let Some(model) = named.filter(|_| fields.document.entries.len() <= base::BASE_FILE) else { return };

@@ -1,7 +1,7 @@
 //! MaxText's rematerialisation: named policies, and `custom`, which places each named tensor.
 //!
-//! Responsible for: reading the policy and the places of tensors by MaxText's names. [`Placed`] has the recompute of each. (Names and
-//! defaults: MaxText's `base.yml`, section `remat_policy`.)
+//! Responsible for: reading the policy and the places of tensors by MaxText's names. [`Placed`] has the
+//! recompute of each. (Names and defaults: MaxText's `base.yml`, section `remat_policy`.)
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -14,7 +14,8 @@ const POLICY: &str = "remat_policy";
 /// The layer's input, which no policy rematerialises.
 const INPUT: &str = "decoder_layer_input";
 
-/// Tensors that `custom` places, and what they are. Without any: tensors whose rematerialisation costs little or is part of another.
+/// Tensors that `custom` places, and what they are. Without any: tensors whose rematerialisation costs little
+/// or is part of another.
 const TENSORS: &[(&str, &[LayerTensor])] = &[
     ("query_proj", &[Query]),
     ("key_proj", &[Key]),

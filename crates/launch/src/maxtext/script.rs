@@ -1,7 +1,9 @@
-//! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's variables.
+//! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's
+//! variables.
 //!
-//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an option. Overrides without a
-//! value in the script stay open. Of several runs the last is read, with a remark. Excludes programs that train nothing.
+//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an
+//! option. Overrides without a value in the script stay open. Of several runs the last is read, with a
+//! remark. Excludes programs that train nothing.
 
 use super::keys::knows;
 use crate::context::Sources;
@@ -178,7 +180,8 @@ fn pieces(words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// Tests whether words start training rather than another program of MaxText. `None` if they name no program of it.
+/// Tests whether words start training rather than another program of MaxText. `None` if they name no program
+/// of it.
 fn starts(words: &[Word]) -> Option<bool> {
     let programs = words.iter().filter(|word| {
         let text = word.text.to_ascii_lowercase();

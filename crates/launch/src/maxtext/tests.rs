@@ -112,7 +112,8 @@ fn a_custom_policy_places_each_tensor() {
     }
 }
 
-/// The presets that offload leave the layers' inputs on the device, so the share in host memory depends on the model.
+/// The presets that offload leave the layers' inputs on the device, so the share in host memory depends on
+/// the model.
 #[test]
 fn named_policies_are_those_of_maxtext() {
     for (policy, recompute, remark) in [
@@ -182,8 +183,8 @@ fn maxtext_is_recognised_once() {
     assert_eq!(seen.iter().map(|s| s.format).collect::<Vec<_>>(), [Format::MaxText]);
 }
 
-/// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and values, and has a batch per
-/// device. A replica has several of these.
+/// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and
+/// values, and has a batch per device. A replica has several of these.
 #[test]
 fn values_of_the_base_file_hold() {
     let launch = read(

@@ -1,7 +1,7 @@
 //! A run as MaxText's YAML, on top of its base file.
 //!
-//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and MaxText's checks of pipelines.
-//! Rejects models without a file in MaxText, unequal stages.
+//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and
+//! MaxText's checks of pipelines. Rejects models without a file in MaxText, unequal stages.
 
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
@@ -157,7 +157,8 @@ fn axes(run: &Run) -> Option<Vec<Axis>> {
 
 /// Shards among the replicas that are not on the experts' axis.
 fn fsdp(plan: &Plan, replicas: u64) -> u64 {
-    // A group has the ranks of all axes that divide weights: those of experts and of the sequence are axes of their own.
+    // A group has the ranks of all axes that divide weights: those of experts and of the sequence are axes of
+    // their own.
     let others = plan.context_parallel.max(1).saturating_mul(plan.expert_parallel.max(1));
     let group = plan.sharding.group.map_or(replicas, |group| group / others);
     (1..=group.clamp(1, replicas.max(1))).rev().find(|shards| replicas.is_multiple_of(*shards)).unwrap_or(1)

@@ -1,7 +1,8 @@
 //! Flags that are read and that decide nothing.
 //!
-//! Responsible for: each flag of the table that a reader claims, tried with other values. One whose values all lead to the same run is
-//! listed, so that a flag which another setting disables, or which a reader forgets, does not pass as read.
+//! Responsible for: each flag of the table that a reader claims, tried with other values. One whose values
+//! all lead to the same run is listed, so that a flag which another setting disables, or which a reader
+//! forgets, does not pass as read.
 
 use super::arguments::{Argument, Arguments};
 use super::flags::{self, Effect, Takes};
@@ -69,7 +70,8 @@ const MOST_ARGUMENTS: usize = 200;
 /// Readings for one file, at most.
 const MOST_READ: usize = 2000;
 
-/// Lists the arguments that decide nothing, of those on lines that a user wrote. `read` gives the values and the remarks of a run.
+/// Lists the arguments that decide nothing, of those on lines that a user wrote. `read` gives the values and
+/// the remarks of a run.
 pub(super) fn note(
     arguments: &Arguments,
     read: Read<'_>,

@@ -9,7 +9,8 @@ pub(crate) struct Batch {
     pub(crate) tasks: Option<(u64, usize)>,
     pub(crate) tasks_per_node: Option<(u64, usize)>,
     pub(crate) gpus_per_node: Option<(u64, usize)>,
-    /// Ranks of the whole job, with their source and line, for schedulers without tasks: chunks times GPUs (PBS), or processes (PJM).
+    /// Ranks of the whole job, with their source and line, for schedulers without tasks: chunks times GPUs
+    /// (PBS), or processes (PJM).
     pub(super) ranks: Option<(u64, String, usize)>,
     /// Whether the script is one of Slurm: it runs inside its job.
     is_job: bool,
@@ -65,7 +66,8 @@ impl Batch {
             ("SLURM_NTASKS", self.all_tasks()),
             ("SLURM_NPROCS", self.all_tasks()),
         ];
-        // The number of the job does not matter, but scripts test whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
+        // The number of the job does not matter, but scripts test whether they are in one: `[ -z
+        // $SLURM_JOB_ID ] && sbatch $0`.
         let job = ["SLURM_JOB_ID", "SLURM_JOBID"]
             .into_iter()
             .filter(|_| self.is_job)

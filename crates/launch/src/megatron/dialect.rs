@@ -1,7 +1,8 @@
 //! Frameworks that start Megatron with similar flags and their own defaults.
 //!
-//! Responsible for: detection of the dialect by the started program, its defaults, and its names of Megatron's fields. Rejects programs
-//! that do not train a causal language model: an encoder is never read as a GPT.
+//! Responsible for: detection of the dialect by the started program, its defaults, and its names of
+//! Megatron's fields. Rejects programs that do not train a causal language model: an encoder is never read as
+//! a GPT.
 
 pub(crate) mod deepspeed_file;
 mod epfl;
@@ -64,7 +65,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("evaluate", "only evaluates a model"),
 ];
 
-/// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other programs.
+/// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other
+/// programs.
 pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     let exports = words.windows(2).find_map(|pair| match pair {
         [program, export] if program.text == "megatron" && export.text == "export" => Some(export),

@@ -1,6 +1,7 @@
 //! Table of Megatron-LM's flags. Megatron generates its flags from fields and adds some every month.
 //!
-//! Responsible for: finding a flag by its spelling, with its kind of value and its effect. Excludes the meaning of values: see the readers.
+//! Responsible for: finding a flag by its spelling, with its kind of value and its effect. Excludes the
+//! meaning of values: see the readers.
 
 use railwright_spec::problem::nearest;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Programs of forks, whose models have parts of their own.
 //!
-//! Responsible for: dimensions that stay open because the fork's defaults are not Megatron-LM's. Flags of the fork that are unknown show
-//! which part of the model is its own.
+//! Responsible for: dimensions that stay open because the fork's defaults are not Megatron-LM's. Flags of the
+//! fork that are unknown show which part of the model is its own.
 
 use super::arguments::Arguments;
 use crate::{Draft, RemarkKind};
@@ -65,7 +65,8 @@ const DEGREES: &[(&[&str], &str)] = &[
     (&["ep", "expert", "experts"], "plan.expert_parallel"),
 ];
 
-/// Parts of names of flags with the degree of something other than the trained model, or that only concern its communication.
+/// Parts of names of flags with the degree of something other than the trained model, or that only concern
+/// its communication.
 const APART: &[&str] = &[
     "comm",
     "overlap",
@@ -90,7 +91,8 @@ const APART: &[&str] = &[
     "timeout",
 ];
 
-/// Tests whether a flag gives a degree under a name that Megatron-LM does not have: `--llm-tp`, `--encoder-pipeline-parallel-size`.
+/// Tests whether a flag gives a degree under a name that Megatron-LM does not have: `--llm-tp`,
+/// `--encoder-pipeline-parallel-size`.
 fn is_degree(parts: &[String], names: &[&str]) -> bool {
     let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
     let (short, long): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| name.len() == 2);

@@ -1,7 +1,7 @@
 //! Software generation of a Megatron-LM run: inferred from its arguments, and for a script that is written.
 //!
-//! Responsible for: an inference with its evidence, without which the calculator's default is used; Megatron's own generation for a run
-//! that is priced with another framework's.
+//! Responsible for: an inference with its evidence, without which the calculator's default is used;
+//! Megatron's own generation for a run that is priced with another framework's.
 
 use super::flags;
 use super::meaning::Filler;
@@ -20,8 +20,9 @@ const GENERATIONS: &[(&str, &str)] = &[
     ("2026", "megatron-core-2026"),
 ];
 
-/// Flags of 2022 that later versions kept. They correct the year of a script with earlier flags, and alone they date nothing: scripts of
-/// any later year have them. Sources: Korthikanti et al., arXiv 2205.05198, May 2022; NVIDIA/Megatron-LM pull request 237, July 2022.
+/// Flags of 2022 that later versions kept. They correct the year of a script with earlier flags, and alone
+/// they date nothing: scripts of any later year have them. Sources: Korthikanti et al., arXiv 2205.05198, May
+/// 2022; NVIDIA/Megatron-LM pull request 237, July 2022.
 const KEPT: &[&str] = &[
     "recompute_activations",
     "recompute_granularity",
@@ -33,7 +34,8 @@ const KEPT: &[&str] = &[
 /// Reason why a script has another generation than its plan.
 pub(crate) const NATIVE: &str = "Megatron-LM does not run other frameworks' software";
 
-/// The run with a generation of Megatron-LM: its own, or the default of its accelerator if another framework's was priced.
+/// The run with a generation of Megatron-LM: its own, or the default of its accelerator if another
+/// framework's was priced.
 pub(crate) fn native(run: &Run) -> Run {
     let mut run = run.clone();
     let is_own = |id: &str| framework_of(id) == Some("megatron");
@@ -98,7 +100,8 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Assumed, flag.name, message);
 }
 
-/// Tests whether a run has the router of 2024, whose default is 2 experts for a token: by its flags, or by a format that is not of flags.
+/// Tests whether a run has the router of 2024, whose default is 2 experts for a token: by its flags, or by a
+/// format that is not of flags.
 pub(super) fn has_new_router(f: &Filler<'_>) -> bool {
     let is_new = |name: &str| {
         let year = flags::by_name(name).map_or("", |flag| flag.since);
@@ -107,14 +110,15 @@ pub(super) fn has_new_router(f: &Filler<'_>) -> bool {
     !f.arguments.origin("num_experts").0.starts_with("--") || f.arguments.iter().any(|(name, _)| is_new(name))
 }
 
-/// Tests whether experts are distributed over ranks, and the dispatcher gathers their tokens: the default of the argument, which programs
-/// over Megatron-Core may replace by an all-to-all.
+/// Tests whether experts are distributed over ranks, and the dispatcher gathers their tokens: the default of
+/// the argument, which programs over Megatron-Core may replace by an all-to-all.
 fn gathers_tokens(f: &Filler<'_>) -> bool {
     f.arguments.word("expert_model_parallel_size").is_some_and(|own| own != "1")
         && f.arguments.word("moe_token_dispatcher_type").is_none_or(|own| own == "allgather")
 }
 
-/// Share of a step in CUDA graphs: Megatron-LM's arguments have them off. Older releases had a switch in place of `--cuda-graph-impl`.
+/// Share of a step in CUDA graphs: Megatron-LM's arguments have them off. Older releases had a switch in
+/// place of `--cuda-graph-impl`.
 fn graphs(f: &Filler<'_>) -> Graphs {
     let switch =
         ["enable_cuda_graph", "external_cuda_graph"].into_iter().find(|name| f.arguments.is_on(name));

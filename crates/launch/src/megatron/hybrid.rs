@@ -1,4 +1,5 @@
-//! Models that only a `config.json` can describe: layers by a pattern of letters, gated delta nets, sparse attention.
+//! Models that only a `config.json` can describe: layers by a pattern of letters, gated delta nets, sparse
+//! attention.
 //!
 //! Responsible for: writing that text from Megatron's arguments. Patterns with unknown letters are errors.
 
@@ -40,7 +41,8 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     Some(layers)
 }
 
-/// Pattern of a model whose layers are given by shares, with the field that decides it. `None` without shares and such a specification.
+/// Pattern of a model whose layers are given by shares, with the field that decides it. `None` without shares
+/// and such a specification.
 fn of_shares(f: &mut Filler<'_>) -> Option<(&'static str, String)> {
     let layers = f.count("num_layers").filter(|layers| *layers > 0 && *layers <= MOST_LAYERS as u64)?;
     let mut share =

@@ -1,7 +1,7 @@
 //! Times of the iterations of a log.
 //!
-//! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and ramps of the batch. Uses no
-//! means: one evaluation or checkpoint in the middle must not change the result.
+//! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and
+//! ramps of the batch. Uses no means: one evaluation or checkpoint in the middle must not change the result.
 
 use crate::Measured;
 
@@ -36,7 +36,8 @@ struct Report {
     weight: u64,
 }
 
-/// Reads the reports after a line; `None` without any. A start is detected by a dump of arguments, or by iterations that begin again.
+/// Reads the reports after a line; `None` without any. A start is detected by a dump of arguments, or by
+/// iterations that begin again.
 pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     let (mut reports, mut starts): (Vec<Report>, u64) = (Vec::new(), 0);
     let mut is_new = true;

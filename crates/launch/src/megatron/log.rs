@@ -1,7 +1,7 @@
 //! Logs of Megatron-LM runs: the dump of all arguments, and the time of each iteration.
 //!
-//! Responsible for: finding the dump among lines of other ranks, prefixes and restarts, and the padded vocabulary that follows it.
-//! Incomplete lines are skipped: only `name .... value` is read.
+//! Responsible for: finding the dump among lines of other ranks, prefixes and restarts, and the padded
+//! vocabulary that follows it. Incomplete lines are skipped: only `name .... value` is read.
 
 use super::arguments::{self, Argument, Arguments};
 use super::dialect::Stated;
@@ -183,7 +183,8 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     arguments
 }
 
-/// Beginnings of Megatron-LM's arguments for its programs that train no causal language model, and of those for its loggers.
+/// Beginnings of Megatron-LM's arguments for its programs that train no causal language model, and of those
+/// for its loggers.
 const OTHER_PROGRAMS: &[&str] = &[
     "bert_",
     "biencoder_",
@@ -213,8 +214,8 @@ fn missing(dump: &[Entry<'_>]) -> Option<&'static str> {
     PRINTED.into_iter().find(|name| !dump.iter().any(|entry| entry.name == *name))
 }
 
-/// Handles several starts in one log: the last one's arguments apply. Returns the line after which iterations ran with them: earlier ones
-/// have other settings.
+/// Handles several starts in one log: the last one's arguments apply. Returns the line after which iterations
+/// ran with them: earlier ones have other settings.
 fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
     // The duration of the run does not affect its steps.
     const LENGTHS: &[&str] = &["train_iters", "train_samples", "train_tokens"];

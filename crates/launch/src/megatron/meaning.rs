@@ -1,7 +1,8 @@
 //! Meaning of Megatron's arguments for a run.
 //!
-//! Responsible for: Megatron's own defaults (the meaning of an absent flag), the parallel sizes, the batch, and calls of the parts for the
-//! model, the pipeline, formats and memory. Chooses no value that Megatron would reject.
+//! Responsible for: Megatron's own defaults (the meaning of an absent flag), the parallel sizes, the batch,
+//! and calls of the parts for the model, the pipeline, formats and memory. Chooses no value that Megatron
+//! would reject.
 
 use super::arguments::Arguments;
 use super::{generation, memory, model, pipeline, precision};
@@ -199,7 +200,8 @@ fn overlap(f: &mut Filler<'_>) {
         let is_on = f.arguments.is_on(name);
         f.set(key, &is_on, name);
     }
-    // PyTorch's wrapper reduces buckets during the backward pass of the last micro-batch (until 2022; `local` waits for its end).
+    // PyTorch's wrapper reduces buckets during the backward pass of the last micro-batch (until 2022; `local`
+    // waits for its end).
     if f.arguments.word("DDP_impl") == Some("torch") {
         f.set("plan.overlap.gradient_reduce", &true, "DDP_impl");
     }

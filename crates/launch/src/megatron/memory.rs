@@ -1,7 +1,7 @@
 //! Memory of a rank: kept, sharded, recomputed and offloaded states, as chosen by Megatron's flags.
 //!
-//! Responsible for: the distributed optimizer and FSDP, recompute of every age of Megatron, offload. Excludes settings that the plan cannot
-//! express: the table of flags reports them.
+//! Responsible for: the distributed optimizer and FSDP, recompute of every age of Megatron, offload. Excludes
+//! settings that the plan cannot express: the table of flags reports them.
 
 use super::meaning::{Degrees, Filler};
 use crate::RemarkKind;

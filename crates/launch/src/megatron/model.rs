@@ -1,7 +1,7 @@
 //! The model of Megatron's arguments.
 //!
-//! Responsible for: shapes and Megatron's defaults for them. Does not read tokenizers: the vocabulary is that of flags and logs, or the
-//! known one of the tokenizer kind, with a remark.
+//! Responsible for: shapes and Megatron's defaults for them. Does not read tokenizers: the vocabulary is that
+//! of flags and logs, or the known one of the tokenizer kind, with a remark.
 
 use super::arguments::Arguments;
 use super::generation;
@@ -179,9 +179,11 @@ fn feed_forward(f: &mut Filler<'_>, hidden: Option<u64>) {
     if f.copy("ffn_hidden_size", "model.ffn").is_none()
         && let Some(hidden) = hidden.filter(|hidden| *hidden < 1 << 40)
     {
-        // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 if a gate needs a third matrix.
+        // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 if a gate needs a third
+        // matrix.
         if let Some(multiple) = f.count("multiple_of").filter(|&multiple| gated && multiple > 0) {
-            // FlagScale's (`flagscale/runner/auto_tuner/utils.py`): 8/3 of it, times a factor, rounded up to a multiple.
+            // FlagScale's (`flagscale/runner/auto_tuner/utils.py`): 8/3 of it, times a factor, rounded up to
+            // a multiple.
             let factor = f.arguments.number("hidden_dim_multiplier", f.draft).filter(|factor| *factor > 0.0);
             let width = ((8 * hidden / 3) as f64 * factor.unwrap_or(1.0)) as u64;
             if let Some(width) = width.checked_next_multiple_of(multiple) {
@@ -228,7 +230,8 @@ fn files_of_tokenizer(arguments: &Arguments) -> &'static [&'static str] {
     }
 }
 
-/// Rows of the tokenizer, and the argument that determines them: a file with a known name, or the kind of a run without a file.
+/// Rows of the tokenizer, and the argument that determines them: a file with a known name, or the kind of a
+/// run without a file.
 fn rows_of_tokenizer(arguments: &Arguments) -> Option<(u64, &'static str)> {
     let files = files_of_tokenizer(arguments);
     let of_file = files.iter().find_map(|field| Some((tokenizers::rows(arguments.word(field)?)?, *field)));
@@ -290,8 +293,9 @@ fn vocabulary(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Unresolved, "vocab_size", message);
 }
 
-/// Whether the tokenizer has its own vocabulary, so that Megatron ignores `--vocab-size`: only tokenizers without a file take it
-/// (`megatron/training/tokenizer/tokenizer.py`). Settings of other formats than flags and dumps have their own rules.
+/// Whether the tokenizer has its own vocabulary, so that Megatron ignores `--vocab-size`: only tokenizers
+/// without a file take it (`megatron/training/tokenizer/tokenizer.py`). Settings of other formats than flags
+/// and dumps have their own rules.
 pub(super) fn has_own_rows(arguments: &Arguments) -> bool {
     const OWN: [&str; 7] = [
         "HuggingFaceTokenizer",
@@ -389,7 +393,8 @@ fn experts(f: &mut Filler<'_>, layers: u64) {
     which_layers(f, layers);
 }
 
-/// Load of the busiest experts by the router: forced by a benchmark, balanced by a bias for each expert, or by an auxiliary loss.
+/// Load of the busiest experts by the router: forced by a benchmark, balanced by a bias for each expert, or
+/// by an auxiliary loss.
 fn routing(f: &mut Filler<'_>) {
     let kind = "moe_router_load_balancing_type";
     let has_loss = f.arguments.get(kind).is_some_and(|types| {

@@ -1,5 +1,6 @@
-//! YAML files of flags. `MODEL_ARGS` with `ENV_VARS` is the form of Megatron-LM's functional tests and the MoE model zoo. FlagScale's
-//! training files have flags at any depth of their sections `system`, `model` and `data`.
+//! YAML files of flags. `MODEL_ARGS` with `ENV_VARS` is the form of Megatron-LM's functional tests and the
+//! MoE model zoo. FlagScale's training files have flags at any depth of their sections `system`, `model` and
+//! `data`.
 //!
 //! Responsible for: converting such a file, line by line, to the script of its runner, so that variables are
 //! expanded and every value keeps its line. Rejects files that do not start training.
@@ -114,7 +115,8 @@ struct Entry {
     line: usize,
 }
 
-/// The entries of the sections that matter: a section, then a key a line, seldom a list below one. Sections within sections only group.
+/// The entries of the sections that matter: a section, then a key a line, seldom a list below one. Sections
+/// within sections only group.
 fn entries(text: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut section = String::new();
@@ -231,7 +233,8 @@ fn argument(entry: &Entry, launcher: &mut Vec<String>) -> String {
         "false" => return String::new(),
         _ => {}
     }
-    // A list in brackets or an expression is one word; words with blanks between them are several, as the runner splits them.
+    // A list in brackets or an expression is one word; words with blanks between them are several, as the
+    // runner splits them.
     let is_one = value.contains(['(', '[', '|', '*', '{']);
     let words: Vec<String> =
         if is_one { vec![quoted(&value)] } else { value.split_whitespace().map(quoted).collect() };

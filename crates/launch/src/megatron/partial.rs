@@ -171,7 +171,8 @@ fn leave_defaults_open(
             ["2", "8", "24"].into_iter().map(|value| read(&arguments.with(name, argument(value)))).collect();
         let spelling = flags::by_name(name).map_or_else(|| (*name).to_owned(), |flag| flag.spelling());
         for key in differing(tried.iter().chain([base])) {
-            // Values of the file itself stay. Values derived from the file together with the size are left open.
+            // Values of the file itself stay. Values derived from the file together with the size are left
+            // open.
             draft.leave_open(&key, "", None, format!("depends on `{spelling}`, which is {WHY}"));
         }
     }

@@ -1,6 +1,7 @@
 //! Stages, chunks and their layers from Megatron's flags.
 //!
-//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and validation reports them.
+//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and
+//! validation reports them.
 
 use super::meaning::Filler;
 use crate::RemarkKind;
@@ -151,8 +152,8 @@ pub(crate) fn at_the_ends(
         .collect()
 }
 
-/// Layers of each chunk of a layout such as `Et*3|(tt|)*29,m|L`: `E` embedding, `t` a layer, `m` a prediction module, `L` the loss,
-/// `|` between chunks.
+/// Layers of each chunk of a layout such as `Et*3|(tt|)*29,m|L`: `E` embedding, `t` a layer, `m` a prediction
+/// module, `L` the loss, `|` between chunks.
 fn layers_of_layout(text: &str) -> Option<Vec<u64>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace() && !"'\",\\".contains(*c)).collect();
     let mut budget = 1 << 16;
@@ -164,7 +165,8 @@ fn layers_of_layout(text: &str) -> Option<Vec<u64>> {
     (chunks.len() <= MOST_CHUNKS).then_some(chunks)
 }
 
-/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, if it has bars; the part after `/` predicts further tokens.
+/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, if it has bars; the part after `/`
+/// predicts further tokens.
 fn layers_of_pattern(text: &str) -> Option<Vec<u64>> {
     let main = text.trim_matches(['\'', '"']).split('/').next()?;
     let chunks: Vec<u64> = main.split('|').map(|chunk| chunk.chars().count() as u64).collect();
@@ -212,7 +214,8 @@ fn predicts_early(text: &str) -> bool {
     text.rsplit_once('|').is_some_and(|(before, _)| before.contains('m'))
 }
 
-/// A layout with the layers of each chunk, and the prediction modules in the last chunk. Megatron requires all of them to be placed.
+/// A layout with the layers of each chunk, and the prediction modules in the last chunk. Megatron requires
+/// all of them to be placed.
 pub(crate) fn layout_of(layers: &[u64], predictions: u64) -> String {
     let last = layers.len().saturating_sub(1);
     let chunk = |(index, count): (usize, &u64)| {

@@ -1,6 +1,7 @@
 //! Number formats, as Megatron's flags choose them.
 //!
-//! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16). Excludes formats of single layers.
+//! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16).
+//! Excludes formats of single layers.
 
 use super::meaning::Filler;
 use crate::{Format, RemarkKind};
@@ -60,8 +61,9 @@ fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
 fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     const WIDE: &str = "accumulate_allreduce_grads_in_fp32";
     let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
-    // `validate_args` and `validate_yaml` accumulate bf16 in fp32, also with `False` in a configuration (Megatron-LM 2021 to 2026,
-    // `megatron/training/arguments.py`, `yaml_arguments.py`). A dump is printed later, and contains the result.
+    // `validate_args` and `validate_yaml` accumulate bf16 in fp32, also with `False` in a configuration
+    // (Megatron-LM 2021 to 2026, `megatron/training/arguments.py`, `yaml_arguments.py`). A dump is
+    // printed later, and contains the result.
     let is_result = f.draft.format() == Format::MegatronLog;
     let given = f.arguments.switch(WIDE).filter(|wide| *wide || is_result || sixteen != DataType::Bf16);
     let is_wide = given.unwrap_or(sixteen == DataType::Bf16 && main.is_none());

@@ -1,6 +1,7 @@
 //! Scripts and command lines that start Megatron-LM.
 //!
-//! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Runs nothing.
+//! Responsible for: finding the command among all that a script would start, and the words that belong to
+//! Megatron. Runs nothing.
 
 use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
@@ -152,7 +153,8 @@ fn is_python(text: &str) -> bool {
     text.lines().any(imports) && !shell::is_marked(text)
 }
 
-/// The error of a text without a command of Megatron-LM: it may start a recipe of Megatron-Bridge by its name.
+/// The error of a text without a command of Megatron-LM: it may start a recipe of Megatron-Bridge by its
+/// name.
 fn none_started(text: &str) -> Problem {
     if is_python(text) {
         return Problem::new(
@@ -174,7 +176,8 @@ fn none_started(text: &str) -> Problem {
     }
 }
 
-/// Reads a script that starts Megatron-LM with flags of the files that it reads; `None` if its commands have too few of them.
+/// Reads a script that starts Megatron-LM with flags of the files that it reads; `None` if its commands have
+/// too few of them.
 pub(crate) fn read_script(
     script: &Script,
     text: &str,
@@ -193,7 +196,8 @@ pub(crate) fn starts(words: &[Word]) -> bool {
     flags::count(texts()) >= FEWEST && !stranger::starts(texts())
 }
 
-/// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command starts Megatron-LM.
+/// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command
+/// starts Megatron-LM.
 pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
     if text.len() > LONGEST {
         return None;
@@ -292,8 +296,8 @@ fn surroundings(script: &Script, draft: &mut Draft) {
     }
 }
 
-/// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if they contain more flags.
-/// Comments are none of them.
+/// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if
+/// they contain more flags. Comments are none of them.
 fn bare(text: &str, command: Command) -> Command {
     let is_python = is_python(text);
     let mut words = Vec::new();
@@ -367,8 +371,8 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     Some(Command { words, line, is_alone: true, ..Command::default() })
 }
 
-/// The variable with the most flags, and others without a common flag: a file that sets a run up in parts leaves it to its caller to start
-/// all of them.
+/// The variable with the most flags, and others without a common flag: a file that sets a run up in parts
+/// leaves it to its caller to start all of them.
 fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Vec<Word>) {
     let flags_of = |words: &[Word]| -> BTreeSet<String> {
         let flags = words.iter().filter(|word| word.text.starts_with("--"));

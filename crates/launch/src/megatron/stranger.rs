@@ -1,7 +1,7 @@
 //! Programs whose arguments share names with Megatron's.
 //!
-//! Responsible for: flags that belong to other parsers, because Megatron has the setting under another name. A program with such a flag has
-//! arguments of its own, so the defaults of Megatron are not its defaults.
+//! Responsible for: flags that belong to other parsers, because Megatron has the setting under another name.
+//! A program with such a flag has arguments of its own, so the defaults of Megatron are not its defaults.
 
 use super::flags;
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ const FLAGS: &[&str] = &[
 /// Number of such flags from which a text without a name of Megatron is another program's.
 const MOST: usize = 2;
 
-/// Tests whether a text starts a performance script of Megatron-Bridge: a recipe by its parts, on a number of GPUs. It has flags of the
-/// same names.
+/// Tests whether a text starts a performance script of Megatron-Bridge: a recipe by its parts, on a number of
+/// GPUs. It has flags of the same names.
 pub(crate) fn starts_recipe(text: &str) -> bool {
     let has = |flag: &str| {
         text.split_whitespace()
@@ -43,13 +43,14 @@ pub(super) fn is_flag(word: &str) -> bool {
     })
 }
 
-/// Number of flags without a meaning in Megatron, for each that has one, from which a text without a name of Megatron is another program's.
+/// Number of flags without a meaning in Megatron, for each that has one, from which a text without a name of
+/// Megatron is another program's.
 const SHARE: usize = 2;
 /// Number of such flags at least.
 const FEWEST: usize = 8;
 
-/// Tests whether words are those of another program: several of its flags, or mostly flags that Megatron does not have, and no name of
-/// Megatron.
+/// Tests whether words are those of another program: several of its flags, or mostly flags that Megatron does
+/// not have, and no name of Megatron.
 pub(super) fn starts<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
     let (mut own, mut known, mut unknown) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for word in words {

@@ -1,6 +1,7 @@
 //! Number of ranks that a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
 //!
-//! Responsible for: nodes and processes per node, from flags of the launcher and from directives of the job. Does not guess GPUs per node.
+//! Responsible for: nodes and processes per node, from flags of the launcher and from directives of the job.
+//! Does not guess GPUs per node.
 
 pub(crate) use super::batch::Batch;
 use super::batch::number;
@@ -72,7 +73,8 @@ fn is_program(word: &Word) -> bool {
     std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
 }
 
-/// The ranks that the commands around Megatron start; those of the job where a launcher has a number known only at run time.
+/// The ranks that the commands around Megatron start; those of the job where a launcher has a number known
+/// only at run time.
 pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draft: &mut Draft) -> World {
     let world = of_launchers(launch, script, batch, draft);
     match &batch.ranks {
@@ -84,7 +86,8 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
     }
 }
 
-/// Launchers of ranks that may start a shell with the program: `deepspeed --num_gpus 8 bash -c "python pretrain_gpt.py"`.
+/// Launchers of ranks that may start a shell with the program: `deepspeed --num_gpus 8 bash -c "python
+/// pretrain_gpt.py"`.
 const OF_SHELLS: [&str; 3] = ["deepspeed", "torchrun", "torch.distributed.run"];
 
 /// The words of the launcher that starts a command's text in another shell.

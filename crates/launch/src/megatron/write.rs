@@ -79,7 +79,8 @@ const REASONS: Reasons = &[
 pub struct FlagsWriter;
 
 impl FlagsWriter {
-    /// The flags of the plan, without those for the model, its data and the processes; and the omitted settings.
+    /// The flags of the plan, without those for the model, its data and the processes; and the omitted
+    /// settings.
     pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
         /// Fields of another description of the model.
         const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
@@ -250,7 +251,8 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
     out
 }
 
-/// Properties left to Megatron's defaults, because they affect neither time nor memory and a run does not contain them.
+/// Properties left to Megatron's defaults, because they affect neither time nor memory and a run does not
+/// contain them.
 fn not_carried(run: &Run) -> Vec<&'static str> {
     let mut out = vec!["norm epsilon"];
     if run.model.position == Position::Rotary {
@@ -267,7 +269,8 @@ fn processes_per_node(world: u64, devices: u64) -> u64 {
     (1..=devices.min(world).max(1)).rev().find(|n| world.is_multiple_of(*n)).unwrap_or(1)
 }
 
-/// The warning for devices that do not fill the cluster's nodes: torchrun starts as many processes on every node.
+/// The warning for devices that do not fill the cluster's nodes: torchrun starts as many processes on every
+/// node.
 fn unfilled_nodes(run: &Run) -> Option<Lost> {
     let (world, node) = (run.plan.world_size(), run.cluster.devices_per_node);
     let written = processes_per_node(world, node);

@@ -1,6 +1,7 @@
 //! Megatron-LM's `--yaml-cfg`: the fields of its configuration classes, in two groups and at the top level.
 //!
-//! Responsible for: fields of those classes with other names on the command line. Excludes YAML of other tools.
+//! Responsible for: fields of those classes with other names on the command line. Excludes YAML of other
+//! tools.
 
 use super::arguments::{Argument, Arguments};
 use super::flags;

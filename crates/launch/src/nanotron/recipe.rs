@@ -1,7 +1,7 @@
 //! nanotron's configurations in Python (`config = Config(...)`), mapped to the keys of its YAML.
 //!
-//! Responsible for: classes that YAML has as flags or words: the model's family, the optimizer, engines and modes. Does not follow
-//! arguments of the program: values that depend on them stay open.
+//! Responsible for: classes that YAML has as flags or words: the model's family, the optimizer, engines and
+//! modes. Does not follow arguments of the program: values that depend on them stay open.
 
 use crate::Context;
 use crate::document::{Data, Document, Entry};

@@ -1,7 +1,7 @@
 //! A run as nanotron's YAML.
 //!
-//! Responsible for: every key that the reader supports, and further keys that nanotron requires to start. Lists settings that nanotron
-//! cannot express: see [`crate::Written`].
+//! Responsible for: every key that the reader supports, and further keys that nanotron requires to start.
+//! Lists settings that nanotron cannot express: see [`crate::Written`].
 
 use super::NanotronReader;
 use crate::lost::{Reasons, lost};

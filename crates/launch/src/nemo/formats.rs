@@ -5,7 +5,8 @@
 use crate::document::{Data, Document};
 use std::collections::BTreeSet;
 
-/// Saved configurations write number formats as objects, `{_target_: torch.bfloat16, _call_: false}`: those are that word.
+/// Saved configurations write number formats as objects, `{_target_: torch.bfloat16, _call_: false}`: those
+/// are that word.
 pub(super) fn number_formats(document: &mut Document) {
     let is_format = |data: &Data| {
         matches!(data, Data::Text(text) if text.strip_prefix("torch.").is_some_and(|name| {

@@ -1,7 +1,8 @@
 //! The helper of NeMo 2's performance scripts that sets a recipe, as the assignments that it makes.
 //!
-//! Responsible for: `set_primary_perf_configs` with literal arguments by name (`scripts/performance/helpers.py`, 2025), at the lines that they
-//! have. Any other call stays as it is, so that its changes are listed as unknown.
+//! Responsible for: `set_primary_perf_configs` with literal arguments by name
+//! (`scripts/performance/helpers.py`, 2025), at the lines that they have. Any other call stays as it is, so
+//! that its changes are listed as unknown.
 
 use std::borrow::Cow;
 
@@ -34,7 +35,8 @@ const IGNORED: &[&str] = &[
     "fp8_recipe",
 ];
 
-/// The text with assignments in place of the helper's call; the text itself without one, and if an argument is not literal.
+/// The text with assignments in place of the helper's call; the text itself without one, and if an argument
+/// is not literal.
 pub(super) fn assigned(text: &str) -> Cow<'_, str> {
     let lines: Vec<&str> = text.lines().collect();
     let is_call = |line: &&str| line.contains(HELPER) && !line.trim_start().starts_with("def ");
@@ -88,7 +90,8 @@ fn call(text: &str, lines: &[&str], from: usize) -> Option<(usize, Vec<String>)>
     Some((until, out))
 }
 
-/// What an argument sets: paths of the recipe with their values. `None` for an unknown argument, or one without a literal value.
+/// What an argument sets: paths of the recipe with their values. `None` for an unknown argument, or one
+/// without a literal value.
 fn settings(text: &str, name: &str, value: &str) -> Option<Vec<(String, String)>> {
     let own = |path: &str, value: &str| (path.to_owned(), value.to_owned());
     if let Some((_, path)) = FIELDS.iter().find(|(known, _)| *known == name) {
@@ -123,7 +126,8 @@ fn settings(text: &str, name: &str, value: &str) -> Option<Vec<(String, String)>
     })
 }
 
-/// The function of a narrow format that the helper puts into the plugins; other formats stay those of the recipe.
+/// The function of a narrow format that the helper puts into the plugins; other formats stay those of the
+/// recipe.
 fn precision<'a>(text: &str, arguments: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static str> {
     let of = |name: &str| {
         let value = arguments

@@ -1,7 +1,8 @@
 //! Commands of NeMo-Framework-Launcher, which start one stage with a configuration of its own.
 //!
-//! Responsible for: overrides of a stage (`peft.model.micro_batch_size=1`) as those of its configuration, and that file
-//! (`launcher_scripts/conf/peft/llama/sft.yaml` for `peft=llama/sft`). Settings of the cluster and other stages are left out.
+//! Responsible for: overrides of a stage (`peft.model.micro_batch_size=1`) as those of its configuration, and
+//! that file (`launcher_scripts/conf/peft/llama/sft.yaml` for `peft=llama/sft`). Settings of the cluster and
+//! other stages are left out.
 
 use crate::Context;
 use crate::document::{self, Document};
@@ -81,7 +82,8 @@ impl Stage {
         let path = format!("conf/{}/{}.yaml", self.name, self.choice);
         let program = words.iter().find(|word| crate::megatron::is_program(&word.text));
         let folder = program.and_then(|word| word.text.rsplit_once('/')).map_or("", |(folder, _)| folder);
-        // The folder of an installation, `${DIR:-/opt/launcher}/launcher_scripts`, ends as that of the repository.
+        // The folder of an installation, `${DIR:-/opt/launcher}/launcher_scripts`, ends as that of the
+        // repository.
         let last = folder.rsplit('/').next().unwrap_or_default();
         let beside = [format!("{folder}/{path}"), format!("{last}/{path}")];
         let opened = beside.iter().map(|path| context.open(path, file)).reduce(Result::or);

@@ -1,7 +1,9 @@
-//! Configurations that are not read, models that are not supported, and dimensions that contradict a known model.
+//! Configurations that are not read, models that are not supported, and dimensions that contradict a known
+//! model.
 //!
-//! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a model named elsewhere, and the
-//! features of models that are not supported: an encoder and a decoder, or a vision tower.
+//! Responsible for: open dimensions of a model whose configuration was not read, dimensions that change a
+//! model named elsewhere, and the features of models that are not supported: an encoder and a decoder, or a
+//! vision tower.
 
 use super::started::Started;
 use crate::document::{Data, Entry};
@@ -61,7 +63,8 @@ fn is_of_two_stacks(entry: &Entry) -> bool {
     is_composed || (own.contains(&entry.path.as_str()) && !effects::is_off(&entry.data))
 }
 
-/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file has a whole model or none.
+/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file
+/// has a whole model or none.
 pub(super) fn whole_models_only(draft: &mut Draft) {
     if draft.spec().model.layers.is_some() {
         return;
@@ -83,7 +86,8 @@ pub(super) fn whole_models_only(draft: &mut Draft) {
     }
 }
 
-/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
+/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two
+/// is wrong.
 pub(super) fn conflicts(draft: &mut Draft) {
     let spec = draft.spec().model.clone();
     let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };

@@ -196,7 +196,8 @@ const IGNORED: &[&str] = &[
     "model.sync_batch_comm",
     "model.hidden_act",
     "model.encoder_num_layers",
-    // Switches of NeMo 1 and of Megatron-Core's classes: kernels, initialization, checkpoints, stages with embedding and head.
+    // Switches of NeMo 1 and of Megatron-Core's classes: kernels, initialization, checkpoints, stages with
+    // embedding and head.
     "model.pre_process",
     "model.post_process",
     "model.persist_layer_norm",

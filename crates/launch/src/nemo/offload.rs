@@ -9,14 +9,15 @@ use railwright_spec::model::by_name;
 
 const LAYERS: &str = "cpu_offloading_num_layers";
 
-/// Tests whether an entry is the number of layers without the switch: `cpu_offloading` is false by default (Megatron-Core,
-/// `transformer_config.py`).
+/// Tests whether an entry is the number of layers without the switch: `cpu_offloading` is false by default
+/// (Megatron-Core, `transformer_config.py`).
 pub(super) fn is_off(document: &Document, entry: &Entry) -> bool {
     let is_on = || document.get("model.cpu_offloading").is_some_and(|switch| switch.data == Data::Flag(true));
     entry.path == format!("model.{LAYERS}") && !is_on()
 }
 
-/// The share of the layers whose activations are on the host: moved layers / layers of the model. Megatron-Core has no pipeline with it.
+/// The share of the layers whose activations are on the host: moved layers / layers of the model.
+/// Megatron-Core has no pipeline with it.
 pub(super) fn share(arguments: &Arguments, draft: &mut Draft) {
     let key = "plan.offload.activations";
     let Some(moved) = arguments.get(LAYERS).and_then(|layers| layers.values.first()?.parse::<u64>().ok())

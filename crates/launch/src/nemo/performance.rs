@@ -1,7 +1,8 @@
 //! Commands of Megatron-Bridge's performance scripts, which name a recipe and set its sizes by flags.
 //!
-//! Responsible for: these flags as the recipe's keys (`scripts/performance/argument_parser.py`, 2025 and 2026), and the name of the recipe.
-//! All other settings are in the recipe for the kind of GPU, so they stay open.
+//! Responsible for: these flags as the recipe's keys (`scripts/performance/argument_parser.py`, 2025 and
+//! 2026), and the name of the recipe. All other settings are in the recipe for the kind of GPU, so they stay
+//! open.
 
 use super::started::Started;
 use crate::document::{Data, Entry, Spot};

@@ -235,7 +235,8 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
     }
 }
 
-/// Possible model names in the name of a function, class or module: `llama3_70b_pretrain_config`, `Llama3Config70B`.
+/// Possible model names in the name of a function, class or module: `llama3_70b_pretrain_config`,
+/// `Llama3Config70B`.
 fn candidates(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if text.contains('/') {
@@ -321,7 +322,8 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     }
 }
 
-/// Adapters under `peft`, as in Megatron-Bridge and NeMo 2. False if the document has no such key: another place may have one.
+/// Adapters under `peft`, as in Megatron-Bridge and NeMo 2. False if the document has no such key: another
+/// place may have one.
 pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
     let paths = ["peft._target_", "peft", "peft.dim"];
     let Some(entry) = paths.iter().find_map(|path| document.get(path)) else { return false };

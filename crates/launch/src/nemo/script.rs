@@ -1,7 +1,8 @@
 //! Shell scripts that start a recipe of Megatron-Bridge or NeMo with overrides.
 //!
-//! Responsible for: the overrides of the last command that has any, with the script's variables in their values, the name of its recipe and
-//! its ranks. Variables of the script are no settings. Does not open the recipe.
+//! Responsible for: the overrides of the last command that has any, with the script's variables in their
+//! values, the name of its recipe and its ranks. Variables of the script are no settings. Does not open the
+//! recipe.
 
 use super::started::Started;
 use super::{launcher, performance};
@@ -62,7 +63,8 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>, draft: &mut Dr
     Some(started)
 }
 
-/// Reads the configuration of Hydra that a command names: `--config-path`, from the folder of the program, and `--config-name`.
+/// Reads the configuration of Hydra that a command names: `--config-path`, from the folder of the program,
+/// and `--config-name`.
 fn configuration(
     command: &Command,
     script: &Script,
@@ -111,7 +113,8 @@ fn of_file(
     }
 }
 
-/// The path of Hydra's configuration: `--config-path` and `--config-name` with its ending. NeMo's programs have `conf` as the folder.
+/// The path of Hydra's configuration: `--config-path` and `--config-name` with its ending. NeMo's programs
+/// have `conf` as the folder.
 pub(crate) fn hydra(words: &[Word]) -> Option<String> {
     let value = |names: &[&str]| {
         let at =

@@ -1,7 +1,7 @@
 //! Fine-tuning in NeMo 1: adapters under `model.peft`, and the data set whose lengths and batches apply.
 //!
-//! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Does not read the initial checkpoint of a
-//! file: the model is unknown.
+//! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Does not read
+//! the initial checkpoint of a file: the model is unknown.
 
 use crate::adapter;
 use crate::document::{Data, Document, Entry};

@@ -1,7 +1,9 @@
-//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, like Megatron-Bridge's own recipes.
+//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, like
+//! Megatron-Bridge's own recipes.
 //!
-//! Responsible for: assigning Megatron-LM's flags to the fields of the configuration, so that both writers have the same restrictions.
-//! Rejects models without a repository or a converter, 32-bit training and flags without a field.
+//! Responsible for: assigning Megatron-LM's flags to the fields of the configuration, so that both writers
+//! have the same restrictions. Rejects models without a repository or a converter, 32-bit training and flags
+//! without a field.
 
 use super::BridgeReader;
 use crate::lost::{Reasons, lost};
@@ -16,7 +18,8 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug)]
 pub struct BridgeWriter;
 
-/// Families, as `model_type` names them, that Megatron-Bridge converts (`megatron/bridge/models`, 067f987d, August 2026).
+/// Families, as `model_type` names them, that Megatron-Bridge converts (`megatron/bridge/models`, 067f987d,
+/// August 2026).
 const FAMILIES: &[&str] = &[
     "llama",
     "mistral",

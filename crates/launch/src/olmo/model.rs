@@ -1,7 +1,8 @@
 //! Models of OLMo-core's builders (`TransformerConfig.olmo2_7B`).
 //!
-//! Responsible for: the dimensions of each builder (OLMo-core 2.3, `nn/transformer/config.py`) and the vocabularies of its tokenizers. A
-//! builder with further arguments, or one whose result the script changes, leaves the model open.
+//! Responsible for: the dimensions of each builder (OLMo-core 2.3, `nn/transformer/config.py`) and the
+//! vocabularies of its tokenizers. A builder with further arguments, or one whose result the script changes,
+//! leaves the model open.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -125,7 +126,8 @@ fn intermediate(hidden: u64, tenths: u64, multiple: u64) -> u64 {
     (8 * hidden / 3 * tenths / 10).div_ceil(multiple) * multiple
 }
 
-/// Rows of the vocabulary: a number, or that of a tokenizer. Builders get OLMo's tokenizer from outside the script.
+/// Rows of the vocabulary: a number, or that of a tokenizer. Builders get OLMo's tokenizer from outside the
+/// script.
 fn vocabulary(fields: &mut Fields<'_>) -> Option<u64> {
     let path = "model.vocab_size";
     if let Some(n) = fields.document.has(path).then(|| fields.count(path)).flatten() {

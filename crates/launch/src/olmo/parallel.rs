@@ -1,7 +1,7 @@
 //! Division of replicas, and degrees.
 //!
-//! Responsible for: data parallelism with its copies, and tensor, context, pipeline and expert parallelism. The number of copies depends on
-//! ranks and nodes unless the file sets the shards of a copy.
+//! Responsible for: data parallelism with its copies, and tensor, context, pipeline and expert parallelism.
+//! The number of copies depends on ranks and nodes unless the file sets the shards of a copy.
 
 use super::values::{last, name};
 use crate::RemarkKind;
@@ -149,8 +149,8 @@ fn nodes(fields: &Fields<'_>) -> Option<u64> {
     cluster.devices?.is_multiple_of(per_node).then(|| cluster.devices.map(|all| all / per_node))?
 }
 
-/// Ranks that share one of several copies: the ranks of a sequence count, those of tensor parallelism and of stages do not.
-/// `DataParallelConfig.get_replicate_and_shard_degree` of OLMo-core.
+/// Ranks that share one of several copies: the ranks of a sequence count, those of tensor parallelism and of
+/// stages do not. `DataParallelConfig.get_replicate_and_shard_degree` of OLMo-core.
 fn divided(fields: &Fields<'_>, copies: u64) -> Option<u64> {
     let spec = fields.draft.spec();
     let parts = spec.plan.tensor_parallel?.checked_mul(spec.plan.pipeline_parallel?)?;
@@ -159,7 +159,8 @@ fn divided(fields: &Fields<'_>, copies: u64) -> Option<u64> {
     devices.is_multiple_of(all).then(|| devices / all)
 }
 
-/// The devices of `launch`, a job of `num_nodes` nodes. Beaker's nodes have 8 GPUs unless `num_gpus` has another number.
+/// The devices of `launch`, a job of `num_nodes` nodes. Beaker's nodes have 8 GPUs unless `num_gpus` has
+/// another number.
 pub(super) fn devices(fields: &mut Fields<'_>) {
     let path = "launch.num_nodes";
     let Some(nodes) = fields.document.has(path).then(|| fields.count(path)).flatten().filter(|&n| n > 0)

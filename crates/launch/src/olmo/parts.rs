@@ -1,7 +1,7 @@
 //! The sections of a configuration, from the functions of a script.
 //!
-//! Responsible for: one function that returns an experiment, or one builder per section with the values that OLMo-core passes to them.
-//! Chooses no builder among several.
+//! Responsible for: one function that returns an experiment, or one builder per section with the values that
+//! OLMo-core passes to them. Chooses no builder among several.
 
 use super::values::{last, whole};
 use crate::Context;
@@ -18,7 +18,8 @@ pub(super) struct Parts {
     pub(super) assumed: Vec<(String, String)>,
 }
 
-/// Arguments of OLMo-core's `build_config` and older `main`, and the values that builders receive as `common`.
+/// Arguments of OLMo-core's `build_config` and older `main`, and the values that builders receive as
+/// `common`.
 const LENGTHS: [&str; 2] = ["max_sequence_length", "sequence_length"];
 const COMMON_LENGTHS: [&str; 4] = [
     "max_sequence_length",

@@ -162,7 +162,8 @@ fn a_builder_per_section_is_read() {
     assert!(read.remarks_of(RemarkKind::Assumed).any(|remark| remark.message.contains("dolma2")));
 }
 
-/// Settings that depend on ranks, on an unknown condition or on other code are open, and none of them has a default.
+/// Settings that depend on ranks, on an unknown condition or on other code are open, and none of them has a
+/// default.
 #[test]
 fn computed_settings_are_open() {
     let copies = WHOLE.replace("shard_degree=4", "num_replicas=get_world_size() // 16");

@@ -1,7 +1,8 @@
 //! Adapters from keys with clear names.
 //!
-//! Responsible for: whether adapters are trained, their rank and their modules. A key of adapters without a rank and without a switch that is
-//! off leaves open which parameters are trained. States no rank of the program.
+//! Responsible for: whether adapters are trained, their rank and their modules. A key of adapters without a
+//! rank and without a switch that is off leaves open which parameters are trained. States no rank of the
+//! program.
 
 use super::found::{is_unknown, one, open, paths};
 use super::{names, parts};

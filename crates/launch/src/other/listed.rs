@@ -1,7 +1,7 @@
 //! Keys that are not read.
 //!
-//! Responsible for: listing them all: those of other parts of the job together, those whose name indicates an effect on time or memory as
-//! unresolved, and the rest as unknown or without effect.
+//! Responsible for: listing them all: those of other parts of the job together, those whose name indicates an
+//! effect on time or memory as unresolved, and the rest as unknown or without effect.
 
 use super::found::open;
 use super::parts::{last, side};

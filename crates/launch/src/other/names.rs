@@ -1,6 +1,7 @@
 //! Names of settings that have one meaning in all programs, as data.
 //!
-//! A name that counts samples of a device in one program and of all devices in another is in [`EITHER`], and is not read.
+//! A name that counts samples of a device in one program and of all devices in another is in [`EITHER`], and
+//! is not read.
 
 pub(super) const MODEL: &[&str] = &[
     "model_name_or_path",

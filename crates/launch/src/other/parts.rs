@@ -90,7 +90,8 @@ pub(super) fn several(document: &Document) -> Option<String> {
         .map(|entry| entry.path.clone())
 }
 
-/// The evidence that a document describes a training run: a batch, and a length, a degree, a model or its dimensions.
+/// The evidence that a document describes a training run: a batch, and a length, a degree, a model or its
+/// dimensions.
 pub(super) fn evidence(document: &Document) -> Option<String> {
     let find = |names: &[&[&str]]| {
         let of_names = |name: &str| names.iter().any(|list| list.contains(&name));

@@ -1,7 +1,7 @@
 //! Settings of a plan from keys with clear names.
 //!
-//! Responsible for: model, parallel sizes, sharding, batch, length and devices. A key with a value that is not understood leaves its setting
-//! open.
+//! Responsible for: model, parallel sizes, sharding, batch, length and devices. A key with a value that is
+//! not understood leaves its setting open.
 
 use super::found::{count, one, open, paths};
 use super::{names, parts};
@@ -11,7 +11,8 @@ use crate::fields::Fields;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::{ContextKind, Sharding};
 
-/// Samples in a step of all devices. Published batches have at most tens of thousands; more than this are tokens.
+/// Samples in a step of all devices. Published batches have at most tens of thousands; more than this are
+/// tokens.
 const MOST_SAMPLES: u64 = 1 << 17;
 
 /// The model by name. Dimensions without a name leave it open: they do not show its architecture.

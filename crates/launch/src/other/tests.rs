@@ -71,7 +71,8 @@ fn names_with_two_meanings_are_listed() {
     }
 }
 
-/// alibaba/ROLL, hiyouga/EasyR1: a batch of prompts, other models next to the trained one, and engines with degrees of their own.
+/// alibaba/ROLL, hiyouga/EasyR1: a batch of prompts, other models next to the trained one, and engines with
+/// degrees of their own.
 #[test]
 fn in_a_job_with_several_models_the_trained_one_is_read() {
     let text = "student_pretrain: Qwen/Qwen2.5-7B-Instruct\nteacher_pretrain: Qwen/Qwen2.5-14B-Instruct\nsequence_length: 2048\nstudent:\n  \
@@ -203,7 +204,8 @@ fn adapters_are_never_full_fine_tuning() {
     assert!(has(&read, RemarkKind::Unknown, "r = 32"), "{:?}", read.remarks);
 }
 
-/// The optimizer of adapters is a known key, and a value that the script leaves open is shown as it stands there.
+/// The optimizer of adapters is a known key, and a value that the script leaves open is shown as it stands
+/// there.
 #[test]
 fn keys_are_shown_as_they_stand() {
     let text = format!("{}lora_rank: 8\n", TUNED.replace("adamw_8bit", "adafactor"));

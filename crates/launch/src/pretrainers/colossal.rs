@@ -1,7 +1,8 @@
 //! Colossal-AI's programs with a booster: `--plugin` and the flags of its plugins.
 //!
-//! Responsible for: `applications/Colossal-LLaMA`, `applications/ColossalChat` and programs with the same flags (Colossal-AI 0.4). Formats and
-//! recompute without a flag are open, because the programs differ in them.
+//! Responsible for: `applications/Colossal-LLaMA`, `applications/ColossalChat` and programs with the same
+//! flags (Colossal-AI 0.4). Formats and recompute without a flag are open, because the programs differ in
+//! them.
 
 use super::common::{flags, sharding};
 use crate::fields::{Fields, Known, Meaning};

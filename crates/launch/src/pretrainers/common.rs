@@ -63,8 +63,8 @@ pub(super) const fn sharding(zero_stage: u8, group: Option<u64>) -> Sharding {
     Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 }
 }
 
-/// The flags of a command as keys, `--a.b=c` or `--a.b c`. A value that the script does not determine is `auto`, so that no default is
-/// stated for it.
+/// The flags of a command as keys, `--a.b=c` or `--a.b c`. A value that the script does not determine is
+/// `auto`, so that no default is stated for it.
 pub(super) fn flags(words: &[Word]) -> Document {
     let mut document = Document::default();
     let mut words = words.iter().peekable();

@@ -1,7 +1,7 @@
 //! EasyLM's command for Llama: flags of a mesh, a named configuration and a data set.
 //!
-//! Responsible for: `EasyLM/models/llama/llama_train.py` and its configurations (version 2 and the first one). Training with rewards is
-//! refused by the flags that it lacks.
+//! Responsible for: `EasyLM/models/llama/llama_train.py` and its configurations (version 2 and the first
+//! one). Training with rewards is refused by the flags that it lacks.
 
 use super::common::{flags, sharding};
 use crate::accelerate::software;
@@ -51,7 +51,8 @@ const KNOWN: &[Known] = &[
     ("load_dataset_state", Ignored),
 ];
 
-/// Layers, width, heads, groups, MLP and rows of the configurations (`LLaMAConfigurator`); the first release had names without `llama_`.
+/// Layers, width, heads, groups, MLP and rows of the configurations (`LLaMAConfigurator`); the first release
+/// had names without `llama_`.
 const MODELS: &[(&str, [u64; 6])] = &[
     ("1b", [22, 2048, 16, 16, 5504, 32_000]),
     ("3b", [26, 3200, 32, 32, 8640, 32_000]),
@@ -187,7 +188,8 @@ fn mesh(fields: &mut Fields<'_>) {
     }
 }
 
-/// The batch is the same array on all hosts, divided over `dp` and `fsdp`: samples of a step / `accumulate_gradient_steps`.
+/// The batch is the same array on all hosts, divided over `dp` and `fsdp`: samples of a step /
+/// `accumulate_gradient_steps`.
 fn batch(fields: &mut Fields<'_>) {
     // `train_dataset.type` chooses among the sections of the data sets.
     let chosen = fields

@@ -1,7 +1,7 @@
 //! InternEvo's configurations in Python: dictionaries of a model, its batch and its parallelism.
 //!
-//! Responsible for: dense models of its keys, and defaults of `internlm/initialize/launch.py` (November 2026). Models with experts are open, and
-//! so is parallelism with sharded weights (`isp`).
+//! Responsible for: dense models of its keys, and defaults of `internlm/initialize/launch.py` (November
+//! 2026). Models with experts are open, and so is parallelism with sharded weights (`isp`).
 
 use super::common::{dimensions, open_model, sharding};
 use crate::document::Data;
@@ -230,7 +230,8 @@ fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// Ranks of experts: a size below one, also the default, is as many as replicas and experts allow (`args_sanity_check`).
+/// Ranks of experts: a size below one, also the default, is as many as replicas and experts allow
+/// (`args_sanity_check`).
 fn experts(fields: &mut Fields<'_>) {
     let found = degree(fields, "parallel.expert");
     if fields.count("model.num_experts").is_none_or(|experts| experts < 2) {

@@ -1,6 +1,7 @@
 //! Levanter's YAML: JAX on TPUs and GPUs, with parameters sharded over the data axis.
 //!
-//! Responsible for: `model`, `trainer` and `optimizer` of `train_lm` with the defaults of `trainer.py` and `models/` (November 2026).
+//! Responsible for: `model`, `trainer` and `optimizer` of `train_lm` with the defaults of `trainer.py` and
+//! `models/` (November 2026).
 
 use super::common::{dimensions, has_key, has_sections, open_model, sharding, vocabulary};
 use crate::accelerate::{set_optimizer, software};
@@ -202,7 +203,8 @@ fn model(fields: &mut Fields<'_>) {
     vocabulary(fields, path.unwrap_or("data.tokenizer"));
 }
 
-/// `train_batch_size` counts sequences of all devices; `per_device_parallelism` those of a device in a pass, -1 for all of them.
+/// `train_batch_size` counts sequences of all devices; `per_device_parallelism` those of a device in a pass,
+/// -1 for all of them.
 fn batch(fields: &mut Fields<'_>) {
     let lengths = ["train_seq_len", "max_seq_len", "model.seq_len"];
     let found = lengths.iter().find_map(|path| Some((*path, fields.count(path)?)));
@@ -241,7 +243,8 @@ fn batch(fields: &mut Fields<'_>) {
     }
 }
 
-/// One axis divides the model, the others replicas; the width of every parameter is sharded over the data axis.
+/// One axis divides the model, the others replicas; the width of every parameter is sharded over the data
+/// axis.
 fn parallel(fields: &mut Fields<'_>) {
     let path = "trainer.model_axis_size";
     if let Some(ranks) = fields.count(path) {

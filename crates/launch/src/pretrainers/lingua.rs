@@ -1,7 +1,7 @@
 //! lingua's YAML: PyTorch's FSDP 2, with the width of the MLP as a rule.
 //!
-//! Responsible for: the transformer of `apps/main` and its defaults (`lingua/transformer.py`, `lingua/distributed.py`, November 2026). Other
-//! apps have layers of their own, so their models are open.
+//! Responsible for: the transformer of `apps/main` and its defaults (`lingua/transformer.py`,
+//! `lingua/distributed.py`, November 2026). Other apps have layers of their own, so their models are open.
 
 use super::common::{dimensions, has_key, has_sections, open_model, sharding};
 use crate::accelerate::software;
@@ -96,7 +96,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     fields.finish()
 }
 
-/// The MLP is `4 x dim x 2/3 x multiplier`, rounded up to a multiple (`lingua/transformer.py`, `FeedForward`).
+/// The MLP is `4 x dim x 2/3 x multiplier`, rounded up to a multiple (`lingua/transformer.py`,
+/// `FeedForward`).
 pub(super) fn width_of_mlp(dim: u64, multiplier: f64, multiple: u64) -> u64 {
     let rule = (dim.saturating_mul(8) / 3) as f64 * multiplier;
     (rule as u64).div_ceil(multiple.max(1)).saturating_mul(multiple.max(1))

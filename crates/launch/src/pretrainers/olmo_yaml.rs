@@ -1,7 +1,8 @@
 //! The YAML of OLMo's first trainer (2023 to 2025): PyTorch's FSDP 1 or DDP.
 //!
-//! Responsible for: its transformer and its defaults (`olmo/config.py`, `olmo/model.py` of version 0.6). Excludes blocks that run attention and MLP
-//! in parallel, which are named as estimated one after the other, and OLMo-core, which has a reader of its own.
+//! Responsible for: its transformer and its defaults (`olmo/config.py`, `olmo/model.py` of version 0.6).
+//! Excludes blocks that run attention and MLP in parallel, which are named as estimated one after the other,
+//! and OLMo-core, which has a reader of its own.
 
 use super::common::{dimensions, has_sections, sharding};
 use crate::accelerate::software;
@@ -136,7 +137,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     fields.finish()
 }
 
-/// A gated activation halves the width: `mlp_hidden_size`, or `mlp_ratio` times the model's width, is that of both input matrices together.
+/// A gated activation halves the width: `mlp_hidden_size`, or `mlp_ratio` times the model's width, is that of
+/// both input matrices together.
 fn model(fields: &mut Fields<'_>) {
     let keys = [
         ("model.n_layers", "model.layers", Some(12)),
@@ -229,7 +231,8 @@ fn shards(fields: &mut Fields<'_>) {
     }
 }
 
-/// FSDP casts parameters in 32 bits to the format of autocast; `mixed` reduces in 32 bits, `pure` in that format.
+/// FSDP casts parameters in 32 bits to the format of autocast; `mixed` reduces in 32 bits, `pure` in that
+/// format.
 fn precision(fields: &mut Fields<'_>) {
     let path = "precision";
     let preset = match fields.word(path).as_deref() {
@@ -257,7 +260,8 @@ fn precision(fields: &mut Fields<'_>) {
     }
 }
 
-/// A block in some number is recomputed as a whole (`should_checkpoint_block` in `olmo/model.py`, blocks counted from 0).
+/// A block in some number is recomputed as a whole (`should_checkpoint_block` in `olmo/model.py`, blocks
+/// counted from 0).
 fn recompute(fields: &mut Fields<'_>) {
     let path = "activation_checkpointing";
     let layers = fields.draft.spec().model.layers.unwrap_or(12);

@@ -79,7 +79,8 @@ const LINGUA: &str = "name: x\ngrad_acc_steps: 2\ndistributed:\n  fsdp_type: ful
 
 #[test]
 fn lingua_has_its_rule_for_the_width_of_the_mlp() {
-    // Llama 2 7B and 70B, and Llama 3 8B, whose repositories have this rule (`multiple_of`, `ffn_dim_multiplier`).
+    // Llama 2 7B and 70B, and Llama 3 8B, whose repositories have this rule (`multiple_of`,
+    // `ffn_dim_multiplier`).
     assert_eq!(width_of_mlp(4096, 1.0, 256), 11_008);
     assert_eq!(width_of_mlp(8192, 1.3, 4096), 28_672);
     assert_eq!(width_of_mlp(4096, 1.3, 1024), 14_336);

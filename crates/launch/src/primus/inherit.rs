@@ -1,7 +1,8 @@
-//! Files of Primus that a configuration builds on: the module's settings and the model's, each with the files that it extends.
+//! Files of Primus that a configuration builds on: the module's settings and the model's, each with the files
+//! that it extends.
 //!
-//! Responsible for: opening these files in the given repository and merging their keys, with their lines. Returns the reason if one cannot
-//! be read: the keys that it may set stay open.
+//! Responsible for: opening these files in the given repository and merging their keys, with their lines.
+//! Returns the reason if one cannot be read: the keys that it may set stay open.
 
 use crate::Context;
 use crate::context::Sources;
@@ -91,11 +92,12 @@ impl Inherited {
     }
 }
 
-/// Keys with the files below a file, the lowest first: `extends`, and `bases` over `includes` in the versions of 2025
-/// (`primus/core/utils/yaml_utils.py`).
+/// Keys with the files below a file, the lowest first: `extends`, and `bases` over `includes` in the versions
+/// of 2025 (`primus/core/utils/yaml_utils.py`).
 const PARENTS: [&str; 3] = ["includes", "bases", "extends"];
 
-/// The files below a file, from the lowest. Of several `bases` the first has priority; of several files to extend the last.
+/// The files below a file, from the lowest. Of several `bases` the first has priority; of several files to
+/// extend the last.
 fn parents(document: &Document) -> Vec<String> {
     let mut found = Vec::new();
     for key in PARENTS {

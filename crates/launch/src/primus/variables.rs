@@ -1,7 +1,7 @@
 //! Variables of the environment in Primus's files.
 //!
-//! Responsible for: `${NAME:default}`, by the variables that a script exports. A variable whose value only the run decides leaves its
-//! key open.
+//! Responsible for: `${NAME:default}`, by the variables that a script exports. A variable whose value only
+//! the run decides leaves its key open.
 
 use crate::RemarkKind;
 use crate::document::{self, Data, Entry};
@@ -13,8 +13,8 @@ pub(super) const UNSET: &str = "a variable";
 /// A remark: kind, source, line, message.
 pub(super) type Remarks = Vec<(RemarkKind, String, Option<usize>, String)>;
 
-/// `${NAME:default}` has the variable's value if the script exports it. Otherwise it has the default, with a remark, alone or as part of a
-/// text. Without a default the value is open.
+/// `${NAME:default}` has the variable's value if the script exports it. Otherwise it has the default, with a
+/// remark, alone or as part of a text. Without a default the value is open.
 pub(super) fn environment(entry: &mut Entry, variables: &BTreeMap<String, String>, remarks: &mut Remarks) {
     let Data::Text(text) = &entry.data else { return };
     let source = format!("{} = {text}", entry.name);
@@ -33,7 +33,8 @@ pub(super) fn environment(entry: &mut Entry, variables: &BTreeMap<String, String
 /// Defaults within each other at most.
 const DEEPEST: usize = 8;
 
-/// A text with the defaults of its variables; `None` if one has none. A default may contain variables: `${A:${B:2}}`.
+/// A text with the defaults of its variables; `None` if one has none. A default may contain variables:
+/// `${A:${B:2}}`.
 fn value(
     text: &str,
     variables: &BTreeMap<String, String>,

@@ -1,7 +1,8 @@
 //! Calls in a Python text.
 //!
-//! Responsible for: functions and classes of the same text; the few functions of Python that only pass a value on; objects for the results
-//! of other code. Does not guess changes by other code: such a call is recorded with its arguments.
+//! Responsible for: functions and classes of the same text; the few functions of Python that only pass a
+//! value on; objects for the results of other code. Does not guess changes by other code: such a call is
+//! recorded with its arguments.
 
 use super::run::{Escape, Flow, Frame, Program};
 use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};
@@ -247,7 +248,8 @@ impl Program<'_> {
             }
             _ => {}
         }
-        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` represent a call of their first argument.
+        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` represent a call of their first
+        // argument.
         let mut callee = path.to_owned();
         let is_deferred = matches!(
             path,
@@ -313,7 +315,8 @@ impl Program<'_> {
                 if callee == "dict" {
                     return Some(class == "dict");
                 }
-                // A class of another file is none of these; a function may return anything, unless a reader supports it by name.
+                // A class of another file is none of these; a function may return anything, unless a reader
+                // supports it by name.
                 let is_known = is_made || self.repository.keeps(last);
                 return is_known.then_some(false);
             }
@@ -418,7 +421,8 @@ impl Program<'_> {
             Value::Object(id) => {
                 let of = self.heap.objects.get(*id).cloned().unwrap_or_default();
                 let is_literal = |value: &Value| !matches!(value, Value::Object(_) | Value::List(_));
-                // `Bridge.from_pretrained("x").config()` is identified by the called functions and their arguments.
+                // `Bridge.from_pretrained("x").config()` is identified by the called functions and their
+                // arguments.
                 let made = Object {
                     callee: format!("{}.{name}", of.callee),
                     positional: if positional.is_empty() {

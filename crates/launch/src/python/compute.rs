@@ -1,6 +1,7 @@
 //! Arithmetic and comparisons of literals.
 //!
-//! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other operation is open.
+//! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other
+//! operation is open.
 
 use super::value::{Heap, Value};
 use railwright_spec::Portable as _;

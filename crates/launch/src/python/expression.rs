@@ -1,7 +1,7 @@
 //! Expressions of a Python text.
 //!
-//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. Other computations (comprehensions, lambdas,
-//! `await`) are skipped and become [`Expression::Other`].
+//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. Other
+//! computations (comprehensions, lambdas, `await`) are skipped and become [`Expression::Other`].
 
 use super::lex::{Token, Word};
 use super::tree::{Argument, ArgumentKind, Expression, Node};

@@ -1,7 +1,8 @@
 //! Objects of a Python text as dotted keys.
 //!
-//! Responsible for: the form of saved configurations, with `_target_` for the called code and `_args_` for its positional arguments, and a
-//! list of open keys. Cycles, and more values than any configuration has, are errors.
+//! Responsible for: the form of saved configurations, with `_target_` for the called code and `_args_` for
+//! its positional arguments, and a list of open keys. Cycles, and more values than any configuration has, are
+//! errors.
 
 use super::run::Program;
 use super::value::{Heap, Value};

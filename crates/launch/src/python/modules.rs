@@ -1,7 +1,8 @@
 //! Modules of the same repository that a Python text imports.
 //!
-//! Responsible for: finding the file of a module, parsing it once, and values of its names. Opens files only through the context, and runs
-//! nothing: a module is followed like the text itself. Classes of other files stay names.
+//! Responsible for: finding the file of a module, parsing it once, and values of its names. Opens files only
+//! through the context, and runs nothing: a module is followed like the text itself. Classes of other files
+//! stay names.
 
 use super::parse;
 use super::run::{Frame, Program};

@@ -1,7 +1,7 @@
 //! Objects that a text creates by calls of other code, wherever it creates them.
 //!
-//! Responsible for: scripts that build their settings inside functions and pass them on, instead of returning a configuration. Modules of the
-//! same repository are not followed.
+//! Responsible for: scripts that build their settings inside functions and pass them on, instead of returning
+//! a configuration. Modules of the same repository are not followed.
 
 use super::modules::Repository;
 use super::run::Program;
@@ -14,8 +14,8 @@ use railwright_spec::problem::Problem;
 /// Functions that are looked at.
 const MOST_FUNCTIONS: usize = 200;
 
-/// Objects whose class or function `wanted` selects by its whole name, in the order of the text. Functions are called alone if the text itself
-/// creates none.
+/// Objects whose class or function `wanted` selects by its whole name, in the order of the text. Functions
+/// are called alone if the text itself creates none.
 pub(crate) fn objects(text: &str, file: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Recipe>, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;

@@ -1,7 +1,7 @@
 //! Statements of a Python text.
 //!
-//! Responsible for: blocks, assignments, functions, classes, imports, and continuing after unsupported syntax. Rejects nothing: a line
-//! without a rule is kept as [`Kind::Other`].
+//! Responsible for: blocks, assignments, functions, classes, imports, and continuing after unsupported
+//! syntax. Rejects nothing: a line without a rule is kept as [`Kind::Other`].
 
 use super::expression::Parser;
 use super::lex::{Word, lex};

@@ -1,8 +1,8 @@
 //! Following a Python text without running it: which objects it builds, with which literals in them.
 //!
-//! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and marking assignments under an
-//! unknown condition as open. Runs nothing: the result of missing code is an object with the name of the called function, and its arguments
-//! are recorded.
+//! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and
+//! marking assignments under an unknown condition as open. Runs nothing: the result of missing code is an
+//! object with the name of the called function, and its arguments are recorded.
 
 use super::Given;
 use super::compute;
@@ -107,8 +107,8 @@ impl<'a> Program<'a> {
         self.call(function, &[], &[], true)
     }
 
-    /// The same with fields of parameters: those of callers outside of the text, and the defaults of the command line for its parsed
-    /// arguments.
+    /// The same with fields of parameters: those of callers outside of the text, and the defaults of the
+    /// command line for its parsed arguments.
     pub(super) fn call_with(&mut self, function: usize, given: &[Given<'_>]) -> Value {
         let line = self.functions.get(function).map_or(0, |function| function.line);
         let declared = self.arguments.clone();
@@ -426,7 +426,8 @@ impl<'a> Program<'a> {
             .unwrap_or_else(|| Value::Name(name.to_owned()))
     }
 
-    /// The value of a constant of another module, named in capitals; open if it has none. All other names stay names.
+    /// The value of a constant of another module, named in capitals; open if it has none. All other names
+    /// stay names.
     fn constant(&mut self, value: Value) -> Value {
         let Value::Name(path) = &value else { return value };
         let last = path.rsplit('.').next().unwrap_or(path);
@@ -516,7 +517,8 @@ fn hands_back(value: &Node, target: Option<&Node>) -> bool {
     }
 }
 
-/// Tests whether a dotted name belongs to a class, as `AttnBackend.FLASH`: the part before the last dot begins with a capital.
+/// Tests whether a dotted name belongs to a class, as `AttnBackend.FLASH`: the part before the last dot
+/// begins with a capital.
 fn is_of_class(path: &str) -> bool {
     let owner = path.rsplit('.').nth(1).unwrap_or_default();
     owner.starts_with(|c: char| c.is_ascii_uppercase())

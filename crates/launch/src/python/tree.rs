@@ -1,6 +1,7 @@
 //! Syntax tree of Python text: the part of the language used by configurations.
 //!
-//! Responsible for: the syntax tree. Unsupported syntax (comprehensions, lambdas, matches) is [`Expression::Other`], whose value is open.
+//! Responsible for: the syntax tree. Unsupported syntax (comprehensions, lambdas, matches) is
+//! [`Expression::Other`], whose value is open.
 
 /// An expression and its line.
 #[derive(Clone, Debug)]

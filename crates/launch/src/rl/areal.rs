@@ -1,8 +1,9 @@
 //! AReaL's YAML: reinforcement learning and fine-tuning, on FSDP 2 or Megatron-Core.
 //!
-//! Responsible for: the trained part (`actor`, or `model` of older files), the layout in AReaL's notation (`fsdp:d4t2`, `allocation_mode`),
-//! and samples of an update. Critics, references and generation are listed. (Names and defaults: AReaL `areal/api/cli_args.py`,
-//! `alloc_mode.py`, `engine/fsdp_engine.py`, February and May 2026.)
+//! Responsible for: the trained part (`actor`, or `model` of older files), the layout in AReaL's notation
+//! (`fsdp:d4t2`, `allocation_mode`), and samples of an update. Critics, references and generation are listed.
+//! (Names and defaults: AReaL `areal/api/cli_args.py`, `alloc_mode.py`, `engine/fsdp_engine.py`, February and
+//! May 2026.)
 
 mod allocation;
 

@@ -1,5 +1,5 @@
-//! Settings common to configurations of reinforcement learning and of fine-tuning: the model's name, nodes times GPUs, adapters, and ranks
-//! that share a sequence; and settings that verl passes to Megatron.
+//! Settings common to configurations of reinforcement learning and of fine-tuning: the model's name, nodes
+//! times GPUs, adapters, and ranks that share a sequence; and settings that verl passes to Megatron.
 //!
 //! Responsible for: their meaning. The callers provide the frameworks' names of the keys.
 
@@ -42,7 +42,8 @@ pub(super) fn adapters(fields: &mut Fields<'_>, rank_path: &str, targets_path: &
     adapter::read(fields, &[rank_path], &[targets_path], usual);
 }
 
-/// Megatron's own fields, which verl passes on: recompute under the engine's section, offload under the optimizer's.
+/// Megatron's own fields, which verl passes on: recompute under the engine's section, offload under the
+/// optimizer's.
 pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) {
     let at = |key: &str| format!("{engine}.override_transformer_config.{key}");
     let granularity = at("recompute_granularity");
@@ -103,8 +104,8 @@ pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
     }
 }
 
-/// Stages of Megatron's `account_for_embedding_in_pipeline_split` and `account_for_loss_in_pipeline_split`: either end counts as a layer, so
-/// that the first or the last chunk has a layer less than the others.
+/// Stages of Megatron's `account_for_embedding_in_pipeline_split` and `account_for_loss_in_pipeline_split`:
+/// either end counts as a layer, so that the first or the last chunk has a layer less than the others.
 fn accounted(fields: &mut Fields<'_>, engine: &str) {
     let at = |key: &str| format!("{engine}.override_transformer_config.account_for_{key}_in_pipeline_split");
     let [embedding, loss] = ["embedding", "loss"].map(at);

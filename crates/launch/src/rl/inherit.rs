@@ -1,7 +1,7 @@
 //! Defaults of a configuration in other files, as `defaults: ../base.yaml` of NeMo-RL names them.
 //!
-//! Responsible for: opening these files in their order and merging their keys under those of the file itself. Returns the reason if one
-//! cannot be read: the keys that it may set stay open.
+//! Responsible for: opening these files in their order and merging their keys under those of the file itself.
+//! Returns the reason if one cannot be read: the keys that it may set stay open.
 
 use crate::Context;
 use crate::context::Sources;
@@ -66,8 +66,8 @@ pub(super) fn inherit(
     Ok(out)
 }
 
-/// Puts arguments `path=value` (with `+`, `++` or `~` of Hydra) over the keys of a configuration. Returns those without a value in the
-/// script, with their lines.
+/// Puts arguments `path=value` (with `+`, `++` or `~` of Hydra) over the keys of a configuration. Returns
+/// those without a value in the script, with their lines.
 pub(super) fn override_with(
     document: &mut Document,
     arguments: &[Word],

@@ -199,8 +199,8 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     }
 }
 
-/// Nodes times GPUs without those of a rollout engine that has its own: nodes of a larger job, GPUs of a single node
-/// (`nemo_rl/algorithms/grpo.py`, `setup`).
+/// Nodes times GPUs without those of a rollout engine that has its own: nodes of a larger job, GPUs of a
+/// single node (`nemo_rl/algorithms/grpo.py`, `setup`).
 fn training_devices(fields: &mut Fields<'_>) {
     let paths = ["cluster.num_nodes", "cluster.gpus_per_node"];
     let at = |key: &str| format!("policy.generation.colocated.{key}");
@@ -230,7 +230,8 @@ fn training_devices(fields: &mut Fields<'_>) {
     }
 }
 
-/// Packed samples: a micro-batch is a number of tokens then, by default the longest sample times the micro-batch.
+/// Packed samples: a micro-batch is a number of tokens then, by default the longest sample times the
+/// micro-batch.
 fn packing(fields: &mut Fields<'_>) {
     for section in ["policy.dynamic_batching", "policy.sequence_packing"] {
         let (enabled, tokens) = (format!("{section}.enabled"), format!("{section}.train_mb_tokens"));
@@ -382,7 +383,8 @@ fn dispatch(fields: &mut Fields<'_>, path: &str) {
     }
 }
 
-/// Adapters of a section with `enabled`, `dim` and `target_modules`; an empty list of modules means all linear layers.
+/// Adapters of a section with `enabled`, `dim` and `target_modules`; an empty list of modules means all
+/// linear layers.
 fn adapters(fields: &mut Fields<'_>, section: &str) {
     let own = |key: &str| format!("{section}.{key}");
     let path = own("enabled");

@@ -1,7 +1,8 @@
 //! prime-rl's TOML: reinforcement learning (`rl`), its trainer alone, and fine-tuning (`sft`), on FSDP 2.
 //!
-//! Responsible for: the trained part. The orchestrator and generation are listed. Defaults of `trainer.py` changed in 2026, so they are stated
-//! only for files with keys of the later versions. (Names and defaults: prime-rl `packages/prime-rl-configs`, July 2026.)
+//! Responsible for: the trained part. The orchestrator and generation are listed. Defaults of `trainer.py`
+//! changed in 2026, so they are stated only for files with keys of the later versions. (Names and defaults:
+//! prime-rl `packages/prime-rl-configs`, July 2026.)
 
 mod keys;
 
@@ -279,7 +280,8 @@ fn formats(fields: &mut Fields<'_>, is_later: bool) {
     }
 }
 
-/// Tests whether a section of the model is on: present and neither `false` nor `None`. `None` if it is absent.
+/// Tests whether a section of the model is on: present and neither `false` nor `None`. `None` if it is
+/// absent.
 fn is_on(fields: &mut Fields<'_>, key: &str) -> Option<bool> {
     let path = format!("trainer.model.{key}");
     if !fields.document.has(&path) {

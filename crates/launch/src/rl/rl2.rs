@@ -1,7 +1,7 @@
 //! RL2: fine-tuning, preferences and reinforcement learning with FSDP, as overrides of a command.
 //!
-//! Responsible for: `RL2/trainer/config/*.yaml` of 2025, whose names changed once (`sp_size` became `cp_size`). Samples are packed up to a
-//! number of tokens.
+//! Responsible for: `RL2/trainer/config/*.yaml` of 2025, whose names changed once (`sp_size` became
+//! `cp_size`). Samples are packed up to a number of tokens.
 
 use super::common::has_module;
 use crate::document::{Data, Document, Entry, Spot};
@@ -145,8 +145,9 @@ fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// The batch of an update, and as many samples of maximum length as fit into the tokens of a data-parallel rank:
-/// `max_length_per_device` x ranks of a sequence x ranks of tensor parallelism (`RL2/utils/sequences.py`).
+/// The batch of an update, and as many samples of maximum length as fit into the tokens of a data-parallel
+/// rank: `max_length_per_device` x ranks of a sequence x ranks of tensor parallelism
+/// (`RL2/utils/sequences.py`).
 fn batch(fields: &mut Fields<'_>, program: &str) {
     if program.ends_with("ppo") {
         let prompts =

@@ -1,7 +1,9 @@
-//! verl's supervised fine-tuning: overrides after `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
+//! verl's supervised fine-tuning: overrides after `verl.trainer.fsdp_sft_trainer` and
+//! `verl.trainer.sft_trainer`.
 //!
-//! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
-//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Engines other than FSDP and Megatron are errors.
+//! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of
+//! `sft_trainer.yaml` and `sft_trainer_engine.yaml` (August 2025 to August 2026). Engines other than FSDP and
+//! Megatron are errors.
 
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;

@@ -128,7 +128,8 @@ fn what_is_open_is_asked_for() {
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
         "actor_rollout_ref.actor.use_dynamic_bsz=True",
     );
-    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of another name has its own number.
+    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of another name has its
+    // own number.
     let launch = check(&verl, &[("plan.micro_batch", "4")]);
     assert!(remarks_text(&launch).contains("verl's own configuration has 16384"));
     let other = verl.replace("verl.trainer.main_ppo", "verl.trainer.main_ppo --config-name=my_trainer");
@@ -155,7 +156,8 @@ fn adapters_of_verl_are_read() {
     );
 }
 
-/// A rollout engine with dedicated GPUs leaves the others to training, and packed samples make a micro-batch of tokens.
+/// A rollout engine with dedicated GPUs leaves the others to training, and packed samples make a micro-batch
+/// of tokens.
 #[test]
 fn gpus_of_generation_do_not_train() {
     let text = "grpo:\n  num_prompts_per_step: 64\npolicy:\n  model_name: Qwen/Qwen3-32B\n  train_global_batch_size: 512\n  \
@@ -256,7 +258,8 @@ fn areal_is_read() {
             ("plan.context_parallel", "2"),
             ("plan.context_kind", "\"ulysses\""),
             ("plan.sharding", "\"fsdp\""),
-            // 256 prompts of 4 samples in 2 updates; 10,240 tokens hold 5 samples, of which 4 divide those of a replica.
+            // 256 prompts of 4 samples in 2 updates; 10,240 tokens hold 5 samples, of which 4 divide those
+            // of a replica.
             ("plan.global_batch", "512"),
             ("plan.sequence_length", "2048"),
             ("plan.micro_batch", "4"),

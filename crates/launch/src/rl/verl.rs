@@ -164,7 +164,8 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
 }
 
-/// Devices of the actor. Without the hybrid engine those of generation are others: rllm's pipeline names the actor's.
+/// Devices of the actor. Without the hybrid engine those of generation are others: rllm's pipeline names the
+/// actor's.
 fn ranks(fields: &mut Fields<'_>) {
     let (all, own) = ("trainer.n_gpus_per_node", "trainer.n_training_gpus_per_node");
     if fields.document.get(own).is_some() {
@@ -180,7 +181,8 @@ fn ranks(fields: &mut Fields<'_>) {
         fields.draft.leave_open("cluster.devices", &source, line, why);
         return fields.draft.remark(RemarkKind::Unresolved, &program, line, why);
     }
-    // The asynchronous trainers count the devices of generation separately (`verl/experimental/fully_async_policy`).
+    // The asynchronous trainers count the devices of generation separately
+    // (`verl/experimental/fully_async_policy`).
     let of_rollout = ["rollout.nnodes", "rollout.n_gpus_per_node"];
     if of_rollout.iter().all(|path| fields.document.get(path).is_some()) {
         let counts = of_rollout.map(|path| fields.count(path).unwrap_or_default());
@@ -197,14 +199,16 @@ fn ranks(fields: &mut Fields<'_>) {
     }
 }
 
-/// The group of settings that a command chooses for the actor: `actor@actor_rollout_ref.actor=megatron_actor`.
+/// The group of settings that a command chooses for the actor:
+/// `actor@actor_rollout_ref.actor=megatron_actor`.
 fn actor_of(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("actor@actor_rollout_ref.actor=")?;
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
     rest.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// The program of a command that gives the roles separate devices by itself, as verl's example `main_ppo_split.py`.
+/// The program of a command that gives the roles separate devices by itself, as verl's example
+/// `main_ppo_split.py`.
 fn placing(text: &str) -> Option<String> {
     let words =
         text.split_whitespace().filter(|word| Path::new(word).extension().is_some_and(|end| end == "py"));
@@ -212,7 +216,8 @@ fn placing(text: &str) -> Option<String> {
     programs.find(|name| name.contains("split")).map(str::to_owned)
 }
 
-/// Values of verl's own configuration if a command sets none (`ppo_trainer.yaml` and its includes, 2024 to 2026).
+/// Values of verl's own configuration if a command sets none (`ppo_trainer.yaml` and its includes, 2024 to
+/// 2026).
 const USUAL: [(&str, i64); 6] = [
     ("trainer.nnodes", 1),
     ("trainer.n_gpus_per_node", 8),
@@ -330,8 +335,8 @@ fn is_older(fields: &Fields<'_>) -> bool {
     is_set(OLDER_BATCH) && !is_set(&newer)
 }
 
-/// The older key has the samples of all replicas together (`verl/workers/fsdp_workers.py`, `megatron_workers.py`): ranks that share a
-/// sequence or its layers are one replica.
+/// The older key has the samples of all replicas together (`verl/workers/fsdp_workers.py`,
+/// `megatron_workers.py`): ranks that share a sequence or its layers are one replica.
 fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let path = OLDER_BATCH;
     let Some(all) = fields.count(path).filter(|&all| all > 0) else { return };
@@ -370,8 +375,8 @@ fn shared(fields: &mut Fields<'_>) -> u64 {
     sharing(fields, &paths)
 }
 
-/// Megatron's settings. The configurations of early 2025 (`verl/trainer/config/ppo_megatron_trainer.yaml`) have four tensor-parallel ranks,
-/// later ones none.
+/// Megatron's settings. The configurations of early 2025 (`verl/trainer/config/ppo_megatron_trainer.yaml`)
+/// have four tensor-parallel ranks, later ones none.
 fn megatron(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("actor_rollout_ref.actor.megatron.{key}");
     let is_older = is_older(fields);

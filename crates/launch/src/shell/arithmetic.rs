@@ -1,7 +1,7 @@
 //! Whole-number arithmetic of the shell: `GPUS * NODES`, `(L - 2) / PP`, `i++`, `TP > 1 ? 1 : 0`.
 //!
-//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded before. An expression with bits,
-//! bases or elements of arrays has no value.
+//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded
+//! before. An expression with bits, bases or elements of arrays has no value.
 
 /// Maximum nesting of brackets and signs.
 const DEEPEST: usize = 64;

@@ -1,8 +1,8 @@
 //! Compound commands: `if`, `case`, `for`, `while`, functions.
 //!
-//! Responsible for: taking a branch with a true condition, leaving open the changes of an undecided branch, and the passes of loops. A
-//! branch that ends the script is not taken: the user fulfils its requirements. The body of a loop with an unknown condition counts as an
-//! undecided branch.
+//! Responsible for: taking a branch with a true condition, leaving open the changes of an undecided branch,
+//! and the passes of loops. A branch that ends the script is not taken: the user fulfils its requirements.
+//! The body of a loop with an unknown condition counts as an undecided branch.
 
 use super::Arm;
 use super::lex::{Token, plain};
@@ -48,8 +48,8 @@ impl Walker<'_> {
         Outcome { state, ended: self.ended.take() }
     }
 
-    /// Runs a block that is known to be entered. One that ends the script without starting anything is skipped: the user fulfils its
-    /// requirements.
+    /// Runs a block that is known to be entered. One that ends the script without starting anything is
+    /// skipped: the user fulfils its requirements.
     fn taken(&mut self, place: &mut Place<'_>, ends: &[&str]) {
         let (before, commands, line) = (self.state(), self.script.commands.len(), place.line());
         let at = place.at;
@@ -174,7 +174,8 @@ impl Walker<'_> {
         place.at += 1;
     }
 
-    /// Notes that a loop starts a program several times, of which the first counts. `first` is the number of commands after its first pass.
+    /// Notes that a loop starts a program several times, of which the first counts. `first` is the number of
+    /// commands after its first pass.
     fn state_iterations(&mut self, what: &str, line: usize, first: usize, passes: usize) {
         let first = first.min(self.script.commands.len());
         // Settings of the program are flags or overrides, `key=value`.

@@ -1,7 +1,7 @@
 //! Tests: `[ "$A" -eq 1 ]`, `[[ $A == fp8 && -n $B ]]`.
 //!
-//! Responsible for: comparing known values. A variable that the script does not set is empty, as in the shell; an unknown argument is not.
-//! Does not access files: such a test is unknown.
+//! Responsible for: comparing known values. A variable that the script does not set is empty, as in the
+//! shell; an unknown argument is not. Does not access files: such a test is unknown.
 
 use super::lex::{Part, Token};
 use super::values::{Piece, Variables, known};
@@ -195,7 +195,8 @@ impl Test<'_> {
     }
 }
 
-/// Matches a regular expression that is a plain text, possibly anchored at the start or the end; `None` for others.
+/// Matches a regular expression that is a plain text, possibly anchored at the start or the end; `None` for
+/// others.
 fn matches(text: &str, expression: &str) -> Option<bool> {
     let from_begin = expression.starts_with('^');
     let inner = expression.strip_prefix('^').unwrap_or(expression);

@@ -1,6 +1,7 @@
 //! Here-documents that a script writes into files: `cat <<EOT > config.yaml`.
 //!
-//! Responsible for: their texts with the file and the place, and the script without them. Expands nothing in them.
+//! Responsible for: their texts with the file and the place, and the script without them. Expands nothing in
+//! them.
 
 /// A text inside of a script that becomes a file.
 #[derive(Debug, PartialEq)]
@@ -13,7 +14,8 @@ pub(crate) struct Written {
     pub(crate) before: usize,
 }
 
-/// The word that ends the here-document of a line; `None` for lines without one, and for YAML's `<<: *anchor`.
+/// The word that ends the here-document of a line; `None` for lines without one, and for YAML's `<<:
+/// *anchor`.
 fn end_of(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start().trim_start_matches(['"', '\'', '\\']);

@@ -1,7 +1,7 @@
 //! Expansion: from the parts of a word to fields of known and unknown pieces.
 //!
-//! Responsible for: parts of words, splitting of unquoted text, arithmetic, and assignment to variables. Excludes operations on parameters
-//! (`parameter`) and commands inside words (`substitute`).
+//! Responsible for: parts of words, splitting of unquoted text, arithmetic, and assignment to variables.
+//! Excludes operations on parameters (`parameter`) and commands inside words (`substitute`).
 
 use super::lex::{Part, parts_of};
 use super::values::{Fields, Piece, Value, Variables, closed, known, open, word};
@@ -26,7 +26,8 @@ impl arithmetic::Names for Variables {
 }
 
 impl Variables {
-    /// The fields of a word: split at blanks outside quotes, an array in quotes making one field for each element.
+    /// The fields of a word: split at blanks outside quotes, an array in quotes making one field for each
+    /// element.
     pub(super) fn fields(&mut self, parts: &[Part]) -> Vec<Vec<Piece>> {
         let mut fields = Fields::default();
         for part in parts {
@@ -138,7 +139,8 @@ impl Variables {
             .unwrap_or(Why::Undecidable)
     }
 
-    /// Executes `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(...)`. Returns the name; `None` for other words.
+    /// Executes `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(...)`. Returns the name; `None` for
+    /// other words.
     pub(super) fn assign(&mut self, parts: &[Part]) -> Option<String> {
         let Some(Part::Text { text, quoted: false, line }) = parts.first() else { return None };
         let (target, rest) = text.split_once('=')?;

@@ -1,6 +1,7 @@
 //! Converts the text of a script to words and operators, each with its line.
 //!
-//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and separating expansions. Does not expand.
+//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and separating
+//! expansions. Does not expand.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +12,8 @@ pub(super) enum Token {
     Operator(&'static str, usize),
     /// Content of `((...))`, as a command or after `for`.
     Arithmetic(String, usize),
-    /// The text of a here-document in place of its delimiter, and its first line. Quoted delimiters prevent its expansion.
+    /// The text of a here-document in place of its delimiter, and its first line. Quoted delimiters prevent
+    /// its expansion.
     Document { text: String, quoted: bool, line: usize },
 }
 
@@ -71,8 +73,8 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
 /// Longer texts between angle brackets are no placeholders.
 const LONGEST_PLACEHOLDER: usize = 80;
 
-/// The length of a placeholder at the start of a text, `<PATH TO DATA>` or `<data_path>`: its owner replaces it before the shell could take
-/// it as two redirections. Blanks occur after an upper-case word alone.
+/// The length of a placeholder at the start of a text, `<PATH TO DATA>` or `<data_path>`: its owner replaces
+/// it before the shell could take it as two redirections. Blanks occur after an upper-case word alone.
 pub(super) fn placeholder(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let end = inner.bytes().take(LONGEST_PLACEHOLDER).position(|b| b == b'>')?;

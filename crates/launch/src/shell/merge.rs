@@ -1,7 +1,7 @@
 //! Undecided branches: the state after each, and the values left open.
 //!
-//! Responsible for: one value from several outcomes, keeping their common start and leaving the rest open with its alternatives. Prefers no
-//! outcome.
+//! Responsible for: one value from several outcomes, keeping their common start and leaving the rest open
+//! with its alternatives. Prefers no outcome.
 
 use super::run::Walker;
 use super::values::{Piece, Value, split};

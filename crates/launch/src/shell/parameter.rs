@@ -1,7 +1,8 @@
-//! Content of `${...}`: names, positional parameters, defaults, elements of arrays, lengths, substrings and replacements.
+//! Content of `${...}`: names, positional parameters, defaults, elements of arrays, lengths, substrings and
+//! replacements.
 //!
-//! Responsible for: one expansion at a time, and the reason if it has no value. Parameters of the running shell (`$?`, `$$`, `$RANDOM`)
-//! have none.
+//! Responsible for: one expansion at a time, and the reason if it has no value. Parameters of the running
+//! shell (`$?`, `$$`, `$RANDOM`) have none.
 
 use super::Why;
 use super::expand::DEEPEST;

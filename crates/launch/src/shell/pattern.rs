@@ -1,7 +1,7 @@
 //! Patterns of the shell (`*`, `?`) and their use in parameters: `${X%.sh}`, `${X##*/}`, `${X/a/b}`.
 //!
-//! Responsible for: matching and cutting, in time proportional to the product of both lengths. Sets of characters are not supported: the
-//! result is then unknown.
+//! Responsible for: matching and cutting, in time proportional to the product of both lengths. Sets of
+//! characters are not supported: the result is then unknown.
 
 /// Texts that are matched are no longer.
 const LONGEST: usize = 64 << 10;

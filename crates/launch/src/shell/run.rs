@@ -1,7 +1,7 @@
 //! Walks through a script like the shell, without running anything.
 //!
-//! Responsible for: lists of commands, `&&` and `||`, subshells, and the end of the walk. Treats undecided commands as such: their changes
-//! are left open.
+//! Responsible for: lists of commands, `&&` and `||`, subshells, and the end of the walk. Treats undecided
+//! commands as such: their changes are left open.
 
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};

@@ -1,7 +1,8 @@
 //! Commands that a script starts: builtins of the shell, functions, and other scripts.
 //!
-//! Responsible for: `shift`, `set --`, `read`, `printf -v` and similar ones, scripts in other files (`source`, `bash x.sh`, `sbatch x.sh`),
-//! in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the context does, or returns the reason.
+//! Responsible for: `shift`, `set --`, `read`, `printf -v` and similar ones, scripts in other files
+//! (`source`, `bash x.sh`, `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Opens no
+//! files: the context does, or returns the reason.
 
 use super::lex::{Part, parts_of, placeholder, plain};
 use super::merge::State;
@@ -22,8 +23,8 @@ const LAUNCHERS: &[&str] =
 /// Programs of a command line that a launcher of a cluster takes as one word.
 const STARTED: &[&str] = &["python", "python3", "torchrun", "deepspeed", "accelerate", "bash", "srun"];
 
-/// The index of the word that is a command line for another shell: after `bash -c`, or after `-c` of a cluster's launcher if it starts
-/// a program with flags.
+/// The index of the word that is a command line for another shell: after `bash -c`, or after `-c` of a
+/// cluster's launcher if it starts a program with flags.
 fn command_line(words: &[Word]) -> Option<usize> {
     let program = |text: &str| {
         text.split_whitespace().next().and_then(|first| first.rsplit('/').next().map(str::to_owned))
@@ -154,7 +155,8 @@ impl Walker<'_> {
                 self.variables.arguments = Some(fields);
             }
             "printf" if operand(1) == "-v" => self.print_into(&words[2..], line),
-            // It has no effect of its own, but the expansion of its words sets variables: `: "${NAME:=value}"`.
+            // It has no effect of its own, but the expansion of its words sets variables: `:
+            // "${NAME:=value}"`.
             ":" => {
                 for parts in &words[1..] {
                     self.variables.words(parts);
@@ -263,7 +265,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A script started as a separate program, with the exported variables only. `false` if no word is a readable script.
+    /// A script started as a separate program, with the exported variables only. `false` if no word is a
+    /// readable script.
     fn script_of(&mut self, fields: &[Vec<Piece>], words: &[Word], line: usize, nesting: usize) -> bool {
         let is_script = |word: &Word| {
             let ending = std::path::Path::new(&word.text).extension().and_then(|ending| ending.to_str());
@@ -393,8 +396,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A text that is a complete command without its quotes: its words, each with its line. `None` if a part of it needs expansion or ends
-    /// the command.
+    /// A text that is a complete command without its quotes: its words, each with its line. `None` if a part
+    /// of it needs expansion or ends the command.
     fn unquoted(pieces: &[Piece]) -> Option<Vec<Word>> {
         let (mut words, mut current, mut quote): (Vec<Vec<Piece>>, Option<Vec<Piece>>, Option<char>) =
             (Vec::new(), None, None);

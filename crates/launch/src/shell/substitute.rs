@@ -1,8 +1,8 @@
 //! Commands inside words, `$(...)`: the few with an output that follows from the script alone.
 //!
-//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, plain
-//! `sed`, `wc -w`, `bc`), numbers (`expr`, `seq`, sums of `python -c` and `awk`), and tests before them (`[ -z "$A" ] && echo b`). A word with any other
-//! command has no value.
+//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`,
+//! `printf %s`, `tr`, `cut`, plain `sed`, `wc -w`, `bc`), numbers (`expr`, `seq`, sums of `python -c` and
+//! `awk`), and tests before them (`[ -z "$A" ] && echo b`). A word with any other command has no value.
 
 use super::expand::DEEPEST;
 use super::lex::{Part, Token, lex, plain};
@@ -32,7 +32,8 @@ impl Variables {
         Ok(vec![closed(output.trim_end_matches('\n'), line)])
     }
 
-    /// A list of commands: their output, and the status of the last one. A test decides which commands follow.
+    /// A list of commands: their output, and the status of the last one. A test decides which commands
+    /// follow.
     fn list(&mut self, tokens: &[Token]) -> Result<(String, bool), Why> {
         if tokens.first().is_some_and(|token| is_word(token, "if")) {
             return self.branch(tokens);

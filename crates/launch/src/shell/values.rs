@@ -1,13 +1,15 @@
 //! Variables of a script, and pieces of text with their origin.
 //!
-//! Responsible for: values of variables, positional parameters, and a bound on the expanded text. Does not expand.
+//! Responsible for: values of variables, positional parameters, and a bound on the expanded text. Does not
+//! expand.
 
 use super::{Why, Word};
 use crate::shell::Unknown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Maximum number of expanded characters in a whole script. It stops a script that doubles a variable thirty times.
+/// Maximum number of expanded characters in a whole script. It stops a script that doubles a variable thirty
+/// times.
 const MOST_TEXT: usize = 16 << 20;
 
 /// A piece of text of one line and one kind.

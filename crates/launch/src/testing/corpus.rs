@@ -1,7 +1,7 @@
 //! The runs whose exports are read by the frameworks' own parsers: layouts of a search, and 200 random ones.
 //!
-//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`. Excludes checks of acceptance by
-//! a framework: see the tables of `data/` and the peers.
+//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`.
+//! Excludes checks of acceptance by a framework: see the tables of `data/` and the peers.
 
 use crate::testing::{Ranges, random, resolved};
 use crate::{Written, writers};
@@ -177,7 +177,8 @@ fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
     resolved(&settings)
 }
 
-/// Writes the files of every writer if `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and version.
+/// Writes the files of every writer if `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and
+/// version.
 #[test]
 fn exports_are_written_where_asked() {
     let Ok(folder) = std::env::var("RAILWRIGHT_EXPORTS") else { return };

@@ -1,7 +1,8 @@
 //! Keys that writers use, compared with tables of the keys that the frameworks accept.
 //!
-//! Responsible for: the check of `xtask/peers/exports` that needs no framework, from `data/export_keys.csv` (made from the frameworks' own
-//! classes, with their versions). Excludes relations between keys; the frameworks check these themselves.
+//! Responsible for: the check of `xtask/peers/exports` that needs no framework, from `data/export_keys.csv`
+//! (made from the frameworks' own classes, with their versions). Excludes relations between keys; the
+//! frameworks check these themselves.
 
 use super::corpus::{FLAT, drawn, runs};
 use crate::writers;

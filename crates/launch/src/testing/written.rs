@@ -115,7 +115,8 @@ proptest! {
     }
 }
 
-/// Every field that a recipe sets is one of the table, which is made from the classes of Megatron-Bridge and Megatron-Core.
+/// Every field that a recipe sets is one of the table, which is made from the classes of Megatron-Bridge and
+/// Megatron-Core.
 #[test]
 fn recipes_set_fields_that_exist() {
     let table = include_str!("../../data/bridge_fields.csv");
@@ -236,7 +237,8 @@ fn adapters_read_back() {
             let is_optimizer = |lost: &crate::Lost| lost.key == "plan.optimizer";
             assert!(!written.not_expressed.iter().any(is_optimizer), "{:?}", written.not_expressed);
             let lost = written.not_expressed.iter().any(|lost| lost.key == "plan.lora_targets");
-            // PEFT has no adapters of fused matrices; Bridge has those of their parts in another class, without a name for all.
+            // PEFT has no adapters of fused matrices; Bridge has those of their parts in another class,
+            // without a name for all.
             let is_bridge = writer.name() == "megatron-bridge";
             let expected = targets.contains(if is_bridge { "all-linear" } else { "linear_qkv" });
             assert_eq!(lost, expected, "{} {targets}", writer.name());
@@ -246,7 +248,8 @@ fn adapters_read_back() {
     }
 }
 
-/// Each release has its own flags: the newest flags do not appear, missing flags that only save time are listed, the rest is rejected.
+/// Each release has its own flags: the newest flags do not appear, missing flags that only save time are
+/// listed, the rest is rejected.
 #[test]
 fn releases_of_megatron_get_their_own_flags() {
     let table = include_str!("../../data/megatron_versions.csv");

@@ -225,7 +225,8 @@ pub(super) fn current(path: &str) -> &str {
     OLDER.iter().find(|(old, _)| *old == path).map_or(path, |(_, new)| new)
 }
 
-/// Settings of a plan that a key without a value leaves open. Degrees also determine the ranks and the shards.
+/// Settings of a plan that a key without a value leaves open. Degrees also determine the ranks and the
+/// shards.
 pub(super) fn determined(path: &str) -> &'static [&'static str] {
     const RANKS: [&str; 3] = ["cluster.devices", "plan.data_parallel", "plan.sharding"];
     match path {

@@ -1,6 +1,7 @@
 //! Names of models in torchtitan.
 //!
-//! Responsible for: a table from name and flavour to the catalogue. Excludes flavours with dimensions in code only.
+//! Responsible for: a table from name and flavour to the catalogue. Excludes flavours with dimensions in code
+//! only.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -40,7 +41,8 @@ pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
 /// Names of models that generate images.
 const DIFFUSION: [&str; 1] = ["flux"];
 
-/// The model of a configuration, by name and flavour, or by the name of a configuration in the registry (`llama3_8b`).
+/// The model of a configuration, by name and flavour, or by the name of a configuration in the registry
+/// (`llama3_8b`).
 pub(super) fn read(fields: &mut Fields<'_>) {
     // The backend of Hugging Face's Transformers takes an identifier.
     let path = "hf_model";
@@ -97,8 +99,8 @@ fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
     })
 }
 
-/// Tests whether a model's name is a family, or a variant of it with the same dimensions: `llama3_ft`. `qwen3_vl`, `qwen3_5` and
-/// `deepseek_v32` are other families.
+/// Tests whether a model's name is a family, or a variant of it with the same dimensions: `llama3_ft`.
+/// `qwen3_vl`, `qwen3_5` and `deepseek_v32` are other families.
 fn is_family(name: &str, family: &str) -> bool {
     name.strip_prefix(family).is_some_and(|rest| {
         !rest.starts_with(|c: char| c.is_ascii_digit())

@@ -1,7 +1,7 @@
 //! torchtitan's meshes and batches.
 //!
-//! Responsible for: replicas, shards and the rest; the rule that experts borrow ranks; sequences per rank, per micro-batch and per step.
-//! Impossible meshes are errors.
+//! Responsible for: replicas, shards and the rest; the rule that experts borrow ranks; sequences per rank,
+//! per micro-batch and per step. Impossible meshes are errors.
 
 use crate::RemarkKind;
 use crate::fields::Fields;

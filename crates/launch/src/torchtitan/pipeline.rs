@@ -1,7 +1,7 @@
 //! torchtitan's pipelines: schedules, and the layers of each stage.
 //!
-//! Responsible for: names of schedules, and torchtitan's rule of dividing layers, which counts the embedding and the head as layers of the
-//! first and the last stage. Divisions that torchtitan rejects are errors.
+//! Responsible for: names of schedules, and torchtitan's rule of dividing layers, which counts the embedding
+//! and the head as layers of the first and the last stage. Divisions that torchtitan rejects are errors.
 
 use super::models;
 use crate::RemarkKind;
@@ -148,8 +148,8 @@ fn layers_of(part: &Data) -> u64 {
         as u64
 }
 
-/// torchtitan's division: embedding and head count as `first_less` and `last_less` layers, and a remainder is assigned to the first stages.
-/// `None` if a stage would have a negative number of layers.
+/// torchtitan's division: embedding and head count as `first_less` and `last_less` layers, and a remainder is
+/// assigned to the first stages. `None` if a stage would have a negative number of layers.
 pub(super) fn divide(layers: u64, stages: u64, first_less: u64, last_less: u64) -> Option<Vec<u64>> {
     let effective = layers.checked_add(first_less)?.checked_add(last_less)?;
     if stages == 0 || stages > 100_000 || effective / stages == 0 {

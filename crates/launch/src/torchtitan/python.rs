@@ -1,6 +1,8 @@
-//! A run as a configuration of torchtitan since February 2026: a function in Python that changes one of torchtitan's own.
+//! A run as a configuration of torchtitan since February 2026: a function in Python that changes one of
+//! torchtitan's own.
 //!
-//! Responsible for: the names of that generation (checked against b5bcd76c, August 2026). Excludes flavours that are not in its code.
+//! Responsible for: the names of that generation (checked against b5bcd76c, August 2026). Excludes flavours
+//! that are not in its code.
 
 use super::pipeline;
 use railwright_spec::plan::{Recompute, Schedule, module_parts};

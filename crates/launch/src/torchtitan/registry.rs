@@ -42,7 +42,8 @@ pub(super) fn read(
 /// The section of the trainer, which runs with a generator (`torchtitan/experiments/rl`).
 const OF_TRAINER: &str = "trainer.";
 
-/// Keys of reinforcement learning as those of a trainer: the trainer's section, and the batch that is made of rollouts.
+/// Keys of reinforcement learning as those of a trainer: the trainer's section, and the batch that is made of
+/// rollouts.
 fn trainer_of_rollouts(document: &mut Document) {
     if !document.has("trainer.parallelism") {
         return;

@@ -1,7 +1,7 @@
 //! Scripts that start torchtitan with a configuration file: its settings below the overrides of the command.
 //!
-//! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it names. A file that cannot be
-//! opened leaves its settings open.
+//! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it
+//! names. A file that cannot be opened leaves its settings open.
 
 use super::keys::{current, knows};
 use crate::Context;

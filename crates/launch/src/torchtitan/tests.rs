@@ -290,7 +290,8 @@ fn layers_are_divided_as_torchtitan_divides_them() {
 fn every_flavour_names_a_model_of_the_catalogue() {
     for (name, flavour, model) in super::models::FLAVOURS {
         let known = railwright_spec::model::by_name(model).expect(model);
-        // Llama 2 was removed from torchtitan before its TOML, and Qwen3-VL came after it: files can name them, written ones do not.
+        // Llama 2 was removed from torchtitan before its TOML, and Qwen3-VL came after it: files can name
+        // them, written ones do not.
         match super::models::flavour(&known) {
             Some((back, _)) => assert!(back == *name, "{name} {flavour}: {back}"),
             None => assert!(matches!(*name, "llama2" | "qwen3_vl"), "{name} {flavour}"),

@@ -1,6 +1,7 @@
 //! A run as torchtitan's TOML, and as Python for versions that have no TOML any more.
 //!
-//! Responsible for: every key that the reader supports. Lists settings that torchtitan cannot express: see [`crate::Written`].
+//! Responsible for: every key that the reader supports. Lists settings that torchtitan cannot express: see
+//! [`crate::Written`].
 
 use super::{TorchtitanReader, models, pipeline, python};
 use crate::lost::{Reasons, lost};

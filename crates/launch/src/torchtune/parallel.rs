@@ -1,7 +1,7 @@
 //! Ranks of torchtune: one device, or a mesh with FSDP 2.
 //!
-//! Responsible for: the recipe started by the commands in the comments, sharding and replicas, and the generation. Does not infer the
-//! number of devices from a command with several.
+//! Responsible for: the recipe started by the commands in the comments, sharding and replicas, and the
+//! generation. Does not infer the number of devices from a command with several.
 
 use crate::RemarkKind;
 use crate::accelerate::software;
@@ -21,7 +21,8 @@ enum Start {
     Open,
 }
 
-/// The commands of the comments: `tune run lora_finetune_single_device --config ...`. A file belongs to one recipe.
+/// The commands of the comments: `tune run lora_finetune_single_device --config ...`. A file belongs to one
+/// recipe.
 fn start(text: &str) -> Start {
     let mut found: Option<(bool, usize)> = None;
     for (index, line) in text.lines().enumerate() {

@@ -1,6 +1,7 @@
 //! Trained parameters: all, adapters, or adapters on quantized weights.
 //!
-//! Responsible for: each trainer's words and defaults. Never reads an unknown method as full fine-tuning without a remark.
+//! Responsible for: each trainer's words and defaults. Never reads an unknown method as full fine-tuning
+//! without a remark.
 
 use super::common::Dialect;
 use crate::RemarkKind;
@@ -78,8 +79,8 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     frozen(fields);
 }
 
-/// InternVL's switches are ranks: of adapters on all linear layers of the language model, and on those of the tower
-/// (`internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py`, `wrap_llm_lora`).
+/// InternVL's switches are ranks: of adapters on all linear layers of the language model, and on those of the
+/// tower (`internvl_chat/internvl/model/internvl_chat/modeling_internvl_chat.py`, `wrap_llm_lora`).
 fn of_internvl(fields: &mut Fields<'_>) -> bool {
     let tower = "use_backbone_lora";
     if fields.count(tower).is_some_and(|rank| rank > 0) {
@@ -94,7 +95,8 @@ fn of_internvl(fields: &mut Fields<'_>) -> bool {
     true
 }
 
-/// A script without a switch trains adapters if it sets their shape or if its name contains their name, and no switch is off.
+/// A script without a switch trains adapters if it sets their shape or if its name contains their name, and
+/// no switch is off.
 fn shaped(fields: &mut Fields<'_>) {
     if SWITCHES[..PLAIN].iter().any(|switch| fields.document.has(switch)) {
         return;
@@ -132,7 +134,8 @@ fn frozen(fields: &mut Fields<'_>) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
-    // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language model.
+    // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language
+    // model.
     let backbone = if fields.document.has("freeze_llm") { None } else { Some("freeze_backbone") };
     let switches = ["freeze_language_model", "freeze_llm", "tune_mm_mlp_adapter"].into_iter().chain(backbone);
     // The weights under adapters are frozen anyway.
@@ -170,8 +173,8 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
     adapter::read(fields, &["lora_rank", "lora_r"], &targets, usual);
 }
 
-/// Shapes of adapters that a script leaves to its code. Scripts with LLaVA's switch adapt every linear layer of the language model
-/// (haotian-liu/LLaVA `llava/train/train.py`, `find_all_linear_names`).
+/// Shapes of adapters that a script leaves to its code. Scripts with LLaVA's switch adapt every linear layer
+/// of the language model (haotian-liu/LLaVA `llava/train/train.py`, `find_all_linear_names`).
 fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
     of_chat(fields);
     let switch = "lora_enable";
@@ -193,8 +196,8 @@ fn of_script(fields: &mut Fields<'_>, targets: &[&str]) {
     }
 }
 
-/// DeepSpeed-Chat adapts linear layers whose name contains a text, such as `layers.` of a decoder, and trains all other weights as well
-/// unless `only_optimize_lora` is set (`dschat/utils/module/lora.py`).
+/// DeepSpeed-Chat adapts linear layers whose name contains a text, such as `layers.` of a decoder, and trains
+/// all other weights as well unless `only_optimize_lora` is set (`dschat/utils/module/lora.py`).
 fn of_chat(fields: &mut Fields<'_>) {
     let path = "lora_module_name";
     let Some(name) = fields.word(path) else { return };
@@ -209,7 +212,8 @@ fn of_chat(fields: &mut Fields<'_>) {
     }
 }
 
-/// Switches for frozen weights in fewer bits: Transformers' own, and those of TRL's and PEFT's examples and of scripts after them.
+/// Switches for frozen weights in fewer bits: Transformers' own, and those of TRL's and PEFT's examples and
+/// of scripts after them.
 const QUANTIZED: [(&str, &str); 8] = [
     ("load_in_4bit", "4"),
     ("use_4bit", "4"),

@@ -1,6 +1,7 @@
 //! ArcticTraining's YAML: Hugging Face's models under DeepSpeed, with sequences divided by heads.
 //!
-//! Responsible for: its keys and defaults (`arctic_training/config`, November 2026). Losses of two models are remarks.
+//! Responsible for: its keys and defaults (`arctic_training/config`, November 2026). Losses of two models are
+//! remarks.
 
 use super::common::named;
 use crate::accelerate::{set_optimizer, software, unpadded};

@@ -1,7 +1,8 @@
 //! NeMo Automodel's YAML: Hugging Face's models and its own copies of them under FSDP 2.
 //!
-//! Responsible for: batches, adapters and number formats of its recipes (`nemo_automodel/recipes`, `components/distributed/config.py`,
-//! August 2026). Diffusion and draft models are errors; teachers, classifiers and changes of a `config.json` are listed.
+//! Responsible for: batches, adapters and number formats of its recipes (`nemo_automodel/recipes`,
+//! `components/distributed/config.py`, August 2026). Diffusion and draft models are errors; teachers,
+//! classifiers and changes of a `config.json` are listed.
 
 mod keys;
 mod parallel;

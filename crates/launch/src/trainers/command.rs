@@ -174,7 +174,8 @@ fn is_settings(word: &Word) -> bool {
     end.is_some_and(|end| matches!(end, "yaml" | "yml" | "json"))
 }
 
-/// Copies of OpenRLHF's programs by file: `deepspeed cli/train_sft.py`, with arguments that only they have together.
+/// Copies of OpenRLHF's programs by file: `deepspeed cli/train_sft.py`, with arguments that only they have
+/// together.
 fn openrlhf(words: &[Word]) -> Option<(Dialect, usize, String)> {
     let has = |name: &str| words.iter().any(|word| flag(word).as_deref() == Some(name));
     if !OPENRLHF.iter().all(|name| has(name)) {
@@ -245,7 +246,8 @@ fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
     held.collect()
 }
 
-/// The commands of a word that an undecided branch sets: `$header` as `srun torchrun ...` or as `torchrun ...`.
+/// The commands of a word that an undecided branch sets: `$header` as `srun torchrun ...` or as `torchrun
+/// ...`.
 fn alternatives(script: &shell::Script, command: &Command) -> Vec<Command> {
     let either = |word: &Word| {
         word.unknown.iter().find_map(|unknown| match unknown.why {

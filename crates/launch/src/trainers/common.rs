@@ -21,8 +21,8 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// Choices of its generation that it passes on (`catalog/front_ends.toml`); none under Megatron-Core, and if the generation has no
-    /// others.
+    /// Choices of its generation that it passes on (`catalog/front_ends.toml`); none under Megatron-Core, and
+    /// if the generation has no others.
     pub(super) const fn front_end(self, is_megatron: bool) -> Option<&'static str> {
         match self {
             _ if is_megatron => None,
@@ -74,8 +74,8 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     fields.named_model(path, &stem);
 }
 
-/// Tests whether a script uses Transformers' `TrainingArguments`, whose defaults then apply. The test uses flags that custom loops rarely
-/// have.
+/// Tests whether a script uses Transformers' `TrainingArguments`, whose defaults then apply. The test uses
+/// flags that custom loops rarely have.
 pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     const OWN: [&str; 10] = [
         "logging_steps",
@@ -99,7 +99,8 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     names_class || OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
 }
 
-/// Leaves a setting unset that a program which calls DeepSpeed sets itself; `what` is its flag without the dashes.
+/// Leaves a setting unset that a program which calls DeepSpeed sets itself; `what` is its flag without the
+/// dashes.
 pub(super) fn set_by_program(fields: &mut Fields<'_>, key: &str, what: &str) {
     let path = "deepspeed";
     let message = format!("the program sets DeepSpeed's {what} itself, so it stays unset: pass `--{what}`");
@@ -108,8 +109,8 @@ pub(super) fn set_by_program(fields: &mut Fields<'_>, key: &str, what: &str) {
     fields.draft.leave_open(key, &source, line, "the program sets it itself");
 }
 
-/// Tests whether a program calls DeepSpeed itself: DeepSpeed's own parser has `--deepspeed` without a value, and Transformers'
-/// `--deepspeed` names a file.
+/// Tests whether a program calls DeepSpeed itself: DeepSpeed's own parser has `--deepspeed` without a value,
+/// and Transformers' `--deepspeed` names a file.
 pub(super) fn calls_deepspeed(fields: &Fields<'_>) -> bool {
     fields.document.get("deepspeed").is_some_and(|entry| entry.data == Data::Flag(true))
 }

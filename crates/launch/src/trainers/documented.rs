@@ -1,6 +1,7 @@
 //! Commands in the documentation of a Python program, whose parser takes all settings from its command line.
 //!
-//! Responsible for: the single command of the first comment or text in triple quotes. Several commands are errors, because each is a run.
+//! Responsible for: the single command of the first comment or text in triple quotes. Several commands are
+//! errors, because each is a run.
 
 use crate::python;
 use railwright_spec::problem::Problem;

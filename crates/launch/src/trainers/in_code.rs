@@ -1,7 +1,8 @@
 //! Python programs that set the arguments of Transformers' trainer, TRL or Unsloth themselves.
 //!
-//! Responsible for: the literal arguments of the trainer, of the model and of its adapters, as the keys that their command lines have. Values
-//! that the program computes are open. Programs with several sets of arguments are errors.
+//! Responsible for: the literal arguments of the trainer, of the model and of its adapters, as the keys that
+//! their command lines have. Values that the program computes are open. Programs with several sets of
+//! arguments are errors.
 
 use super::command::Keys;
 use super::common::{Dialect, put};
@@ -110,7 +111,8 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
     let mut keys = Keys::default();
     // The name of a class indicates its purpose, as that of a program does.
     put(&mut keys.document, "program", Data::Text(format!("{class} train")), 0);
-    // `bf16=torch.cuda.is_bf16_supported()`: the device decides, and all devices of the catalogue have bfloat16.
+    // `bf16=torch.cuda.is_bf16_supported()`: the device decides, and all devices of the catalogue have
+    // bfloat16.
     let asks = ["bf16_supported", "bfloat16_supported"].iter().any(|name| text.contains(name));
     if asks && (own.document.has("bf16") || own.open_line("bf16").is_some()) {
         put(
@@ -142,8 +144,8 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
     Ok(keys)
 }
 
-/// Calls that switch recomputation on, on the model itself: Transformers' method, and PEFT's preparation of a quantized model, which has it on
-/// by default.
+/// Calls that switch recomputation on, on the model itself: Transformers' method, and PEFT's preparation of a
+/// quantized model, which has it on by default.
 fn checkpointing(text: &str, document: &mut Document) {
     if document.has("gradient_checkpointing") {
         return;
@@ -157,7 +159,8 @@ fn checkpointing(text: &str, document: &mut Document) {
     };
     let found = text.lines().enumerate().find(|(_, line)| is_call(line));
     if let Some((index, line)) = found {
-        // A call in a branch runs only if its condition holds: the block of a function at the top level has one step of indentation.
+        // A call in a branch runs only if its condition holds: the block of a function at the top level has
+        // one step of indentation.
         let is_inside = line.starts_with(' ') || line.starts_with('\t');
         let before = text.lines().take(index).filter(|line| !line.trim().is_empty());
         let outer = before.filter(|other| indent(other) < indent(line)).last();

@@ -35,7 +35,8 @@ pub(super) fn flag(word: &Word) -> Option<String> {
     Some(word.text.strip_prefix("--")?.split('=').next()?.replace('-', "_"))
 }
 
-/// Processes that the words of a launcher start on all nodes, with the flag and its line; `None` if a number is not known.
+/// Processes that the words of a launcher start on all nodes, with the flag and its line; `None` if a number
+/// is not known.
 pub(crate) fn processes(words: &[Word]) -> Option<(u64, String, usize)> {
     let (mut document, mut unknown) = (Document::default(), Vec::new());
     launcher(words, &mut document, &mut unknown);
@@ -52,8 +53,8 @@ pub(crate) fn processes(words: &[Word]) -> Option<(u64, String, usize)> {
     Some((all, format!("{count} processes x {nodes} nodes"), line))
 }
 
-/// Adds the sharding and the precision that the words of a launcher set; ranks are the caller's, and a configuration's own keys take
-/// precedence.
+/// Adds the sharding and the precision that the words of a launcher set; ranks are the caller's, and a
+/// configuration's own keys take precedence.
 pub(super) fn settings(words: &[Word], document: &mut Document) {
     let (mut found, mut unknown) = (Document::default(), Vec::new());
     launcher(words, &mut found, &mut unknown);
@@ -165,7 +166,8 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
     let path = "num_processes";
     let of_wrapper = fields.count("gpus").zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
     if let Some(all) = fields.count(path).filter(|&n| n > 0) {
-        // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
+        // A program that starts accelerate on several nodes may multiply its processes (open-instruct's
+        // `mason.py`).
         if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
             let message = "differs from the nodes x GPUs of the program that starts accelerate: pass --gpus";
             fields.remark(RemarkKind::Unresolved, path, message);

@@ -1,7 +1,8 @@
 //! LitGPT's YAML: pre-training, full fine-tuning and adapters on Lightning Fabric.
 //!
-//! Responsible for: behaviour of its commands with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags
-//! of adapters. A model described by the file itself is left open.
+//! Responsible for: behaviour of its commands with several devices (`litgpt/pretrain.py`,
+//! `litgpt/finetune/*.py`, June 2026), and its flags of adapters. A model described by the file itself is
+//! left open.
 
 use super::common::put;
 use super::keys;
@@ -24,8 +25,8 @@ const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_mlp", &["gate_proj", "up_proj", "down_proj"], false),
 ];
 
-/// The value that a word of LitGPT's command line gives to a setting, with its name; the next word may hold it. `None` for settings that
-/// no reader supports, and for values that only a run knows.
+/// The value that a word of LitGPT's command line gives to a setting, with its name; the next word may hold
+/// it. `None` for settings that no reader supports, and for values that only a run knows.
 pub(crate) fn overridden<'a>(word: &'a Word, next: Option<&'a Word>) -> Option<(&'a str, &'a str)> {
     let text = word.text.strip_prefix("--")?;
     let (name, value, place) = match text.split_once('=') {
@@ -62,7 +63,8 @@ pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {
     has_size
 }
 
-/// On several devices fine-tuning shards over all of them and checkpoints every block; pre-training shards within each node.
+/// On several devices fine-tuning shards over all of them and checkpoints every block; pre-training shards
+/// within each node.
 pub(super) fn parallel(fields: &mut Fields<'_>) {
     let tunes = fields.text().lines().any(|line| line.starts_with("checkpoint_dir:"));
     let devices = fields.draft.spec().cluster.devices;

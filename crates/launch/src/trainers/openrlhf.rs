@@ -1,6 +1,8 @@
-//! OpenRLHF: fine-tuning, preferences and reinforcement learning under DeepSpeed, by the flags of its commands.
+//! OpenRLHF: fine-tuning, preferences and reinforcement learning under DeepSpeed, by the flags of its
+//! commands.
 //!
-//! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and parts excluded from a step. Generation is not read.
+//! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and parts excluded from a
+//! step. Generation is not read.
 
 use crate::RemarkKind;
 use crate::adapter;

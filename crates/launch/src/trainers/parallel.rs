@@ -1,7 +1,7 @@
 //! Sharding of the trainers: DeepSpeed, FSDP, meshes, replicas.
 //!
-//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and a remark that replicas
-//! are the default. Does not read other files.
+//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
+//! and a remark that replicas are the default. Does not read other files.
 
 use super::common::{Dialect, calls_deepspeed, is_trainer, put, set_by_program};
 use super::related::{OF_PROGRAM, is_file};
@@ -260,7 +260,8 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
 }
 
-/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer has none of these arguments.
+/// Parallel sizes of a script with a loop of its own, by the names that most programs give them: the trainer
+/// has none of these arguments.
 pub(super) fn of_own_loop(fields: &mut Fields<'_>) {
     for (key, names) in DEGREES {
         if fields.draft.value(key).is_some() || fields.draft.is_open(key) {

@@ -46,7 +46,8 @@ pub(super) fn program(fields: &mut Fields<'_>) {
     }
 }
 
-/// Precision of a program that calls DeepSpeed itself: that of DeepSpeed's file, or unknown. Transformers' default does not apply.
+/// Precision of a program that calls DeepSpeed itself: that of DeepSpeed's file, or unknown. Transformers'
+/// default does not apply.
 pub(super) fn precision(fields: &mut Fields<'_>) {
     if !calls_deepspeed(fields) || fields.draft.value("plan.precision.preset").is_some() {
         return;

@@ -1,7 +1,7 @@
 //! The files of DeepSpeed and accelerate that a configuration or a command names.
 //!
-//! Responsible for: their settings of sharding, ranks and precision as keys of the same document; the trainer's own keys take precedence.
-//! Leaves the name of a file that cannot be opened.
+//! Responsible for: their settings of sharding, ranks and precision as keys of the same document; the
+//! trainer's own keys take precedence. Leaves the name of a file that cannot be opened.
 
 use super::common::put;
 use crate::Context;
@@ -76,7 +76,8 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
     }
 }
 
-/// Adds the settings of a JSON file of FSDP: the table of `--fsdp_config`, or a file of both flags that ms-swift's `--fsdp` names.
+/// Adds the settings of a JSON file of FSDP: the table of `--fsdp_config`, or a file of both flags that
+/// ms-swift's `--fsdp` names.
 fn fsdp(document: &mut Document, key: &str, file: &str, context: &Context<'_>) {
     let Some(Data::Text(path)) = document.get(key).map(|entry| entry.data.clone()) else { return };
     if !is_file(&path) {

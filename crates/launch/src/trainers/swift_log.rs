@@ -1,6 +1,7 @@
 //! Logs of ms-swift: the arguments that it prints, with all its own defaults, and the ranks of its launcher.
 //!
-//! Responsible for: the block `args: SftArguments(` with one `name=value,` per line. Times of steps are read elsewhere (`profile`).
+//! Responsible for: the block `args: SftArguments(` with one `name=value,` per line. Times of steps are read
+//! elsewhere (`profile`).
 
 use super::command::Keys;
 use super::common::put;
@@ -28,7 +29,8 @@ pub(super) fn is_one(text: &str) -> bool {
     text.contains("Arguments(") && text.contains("swift") && start(text).is_some()
 }
 
-/// The keys of the block. Unset arguments are left out, and so are names that no reader knows: most are at their defaults.
+/// The keys of the block. Unset arguments are left out, and so are names that no reader knows: most are at
+/// their defaults.
 pub(super) fn parse(text: &str, file: &str) -> Result<Keys, Problem> {
     let Some(start) = start(text) else {
         return Err(Problem::new("this log has no arguments of ms-swift").in_file(file));
@@ -72,7 +74,8 @@ fn add(name: &str, value: &str, line: usize, document: &mut Document) {
     }
 }
 
-/// `rank: 0, local_rank: 0, world_size: 8, local_world_size: 8`; -1 stands for one process without a launcher.
+/// `rank: 0, local_rank: 0, world_size: 8, local_world_size: 8`; -1 stands for one process without a
+/// launcher.
 fn ranks(text: &str, document: &mut Document) {
     let number = |line: &str, name: &str| -> Option<u64> {
         let rest = line.split_once(&format!(", {name}: "))?.1;

@@ -283,7 +283,8 @@ fn each_trainer_has_its_own_writer() {
     assert_eq!(name("swift sft --model Qwen/Qwen3-8B --lora_rank 8\n"), None);
 }
 
-/// An invalid adapter rank is read as written, by every reader of ranks, so that resolving the plan rejects it.
+/// An invalid adapter rank is read as written, by every reader of ranks, so that resolving the plan rejects
+/// it.
 #[test]
 fn a_rank_of_zero_is_refused() {
     let factory = FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 0");

@@ -1,7 +1,8 @@
 //! Logs of Transformers' Trainer and of LLaMA-Factory, which print parts of their settings.
 //!
-//! Responsible for: batch, ranks, ZeRO stage, recompute, format, kind of tuning and model as lines of the log show them. What no line shows
-//! stays unset: the trainer's defaults need not be those of the run. Times of steps are read elsewhere (`profile`).
+//! Responsible for: batch, ranks, ZeRO stage, recompute, format, kind of tuning and model as lines of the log
+//! show them. What no line shows stays unset: the trainer's defaults need not be those of the run. Times of
+//! steps are read elsewhere (`profile`).
 
 use super::command::Keys;
 use super::common::{Dialect, put};

@@ -1,7 +1,7 @@
 //! VeOmni's YAML: Hugging Face's models and its own copies of them under FSDP 2.
 //!
-//! Responsible for: its keys and defaults (`veomni/arguments/arguments_types.py`, August 2026) and the names that they had in 2025.
-//! Diffusion models are errors: the data alone determines the tokens of their samples.
+//! Responsible for: its keys and defaults (`veomni/arguments/arguments_types.py`, August 2026) and the names
+//! that they had in 2025. Diffusion models are errors: the data alone determines the tokens of their samples.
 
 use super::common::named;
 use crate::accelerate::{set_optimizer, software, unpadded};
@@ -171,7 +171,8 @@ fn parallel(fields: &mut Fields<'_>) {
     software(fields, "torchtitan-2024-eager", "FSDP 2, eager");
 }
 
-/// Mixed precision by default, with sums of gradients in 32 bits; without it weights are those of the checkpoint.
+/// Mixed precision by default, with sums of gradients in 32 bits; without it weights are those of the
+/// checkpoint.
 fn precision(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("train.accelerator.fsdp_config.mixed_precision.{key}");
     let enable = at("enable");

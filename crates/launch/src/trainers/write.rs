@@ -1,7 +1,8 @@
 //! A run as YAML of LLaMA-Factory and of Axolotl.
 //!
-//! Responsible for: full fine-tuning and adapters with their rank and targets, packed samples, and the file of DeepSpeed that a
-//! configuration names. Rejects pipeline stages and distributed experts, and for LLaMA-Factory every other sharding of a model.
+//! Responsible for: full fine-tuning and adapters with their rank and targets, packed samples, and the file
+//! of DeepSpeed that a configuration names. Rejects pipeline stages and distributed experts, and for
+//! LLaMA-Factory every other sharding of a model.
 
 use super::TrainersReader;
 use crate::accelerate::write::{Engine, REASONS, listed, mesh, offloads, optimizer, refusal};

@@ -1,7 +1,8 @@
 //! xtuner's configurations of MMEngine: Python modules whose variables are the sections.
 //!
-//! Responsible for: models, adapters and batches of the versions before 1.0 (`xtuner/model/sft.py`, `xtuner/configs`, May 2025). Sharding is
-//! a flag of the command and not in the file. Configurations of version 1 are errors.
+//! Responsible for: models, adapters and batches of the versions before 1.0 (`xtuner/model/sft.py`,
+//! `xtuner/configs`, May 2025). Sharding is a flag of the command and not in the file. Configurations of
+//! version 1 are errors.
 
 use super::common::named;
 use crate::accelerate::{set_optimizer, software, unpadded};

@@ -1,4 +1,5 @@
-//! Comparison of designs: bills, savings over the first, the ratio of prices and the number of devices at which the cheapest changes.
+//! Comparison of designs: bills, savings over the first, the ratio of prices and the number of devices at
+//! which the cheapest changes.
 //!
 //! Responsible for: comparison of feasible designs, and reasons for infeasible ones. Does not choose.
 
@@ -101,7 +102,8 @@ pub struct Cheapest {
     pub devices: u64,
     /// The design.
     pub name: String,
-    /// Dollars of each design per device, in the order of [`Comparison::names`]; `None` if it cannot be built.
+    /// Dollars of each design per device, in the order of [`Comparison::names`]; `None` if it cannot be
+    /// built.
     pub per_device: Vec<Option<Dollars>>,
 }
 
@@ -117,8 +119,8 @@ pub struct Comparison {
     pub sweep: Vec<Sweep>,
     /// Ratios at which two designs cost the same.
     pub break_even: Vec<BreakEven>,
-    /// Savings over a factor on the catalogue's prices of switch ports, each speed at its own price: at 1 they are
-    /// [`Entry::saving_ports_and_transceivers`].
+    /// Savings over a factor on the catalogue's prices of switch ports, each speed at its own price: at 1
+    /// they are [`Entry::saving_ports_and_transceivers`].
     pub by_port_price: Vec<Sweep>,
     /// Factors on the catalogue's prices of switch ports at which two designs cost the same.
     pub break_even_by_port_price: Vec<BreakEven>,
@@ -129,7 +131,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The cheapest of several comparable designs, and its total. Bills within a twentieth of a percent have the same printed value.
+    /// The cheapest of several comparable designs, and its total. Bills within a twentieth of a percent have
+    /// the same printed value.
     pub fn cheapest(&self) -> Option<(Vec<&str>, Dollars)> {
         let compared: Vec<&Entry> = self.entries.iter().filter(|entry| entry.bill.is_comparable()).collect();
         let least = compared.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
@@ -237,7 +240,8 @@ fn break_even(entries: &[Entry], parts: fn(&Bill) -> Parts) -> Vec<BreakEven> {
     found
 }
 
-/// Doubles the devices from one domain to 128 times a thousand, and records each change of the cheapest design.
+/// Doubles the devices from one domain to 128 times a thousand, and records each change of the cheapest
+/// design.
 pub(super) fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
     let domain = specs.first().and_then(|spec| spec.domain).unwrap_or(8).max(1);
     let mut rows: Vec<Cheapest> = Vec::new();

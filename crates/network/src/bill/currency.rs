@@ -1,7 +1,7 @@
 //! Currency of a price list, and its conversion to dollars.
 //!
-//! Responsible for: one currency and one rate for a whole list, both stated in the list. No rate is known here: without one of the user,
-//! prices in another currency are an error.
+//! Responsible for: one currency and one rate for a whole list, both stated in the list. No rate is known
+//! here: without one of the user, prices in another currency are an error.
 
 use railwright_spec::human;
 use railwright_spec::problem::Problem;

@@ -1,8 +1,9 @@
 //! Growth of a network: purchases now, purchases later, and parts that no longer fit.
 //!
-//! Responsible for: two plans for a larger network of the same design. *As needed*: the network of today's devices, rebuilt later.
-//! *Prepared*: the larger network with its upper switches from the start and leaves, NICs and cables for today's devices. Excludes
-//! discounts of later purchases and falling prices: both are at today's prices.
+//! Responsible for: two plans for a larger network of the same design. *As needed*: the network of today's
+//! devices, rebuilt later. *Prepared*: the larger network with its upper switches from the start and leaves,
+//! NICs and cables for today's devices. Excludes discounts of later purchases and falling prices: both are at
+//! today's prices.
 
 use super::prices::{Item, Prices};
 use super::{Bill, Line, bill};
@@ -44,7 +45,8 @@ pub struct Growth {
     pub devices: u64,
     /// The network of today's devices, rebuilt later.
     pub as_needed: Purchase,
-    /// Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers.
+    /// Purchase with the upper switches of the larger network from the start; `None` if the topology has no
+    /// tiers.
     pub prepared: Option<Purchase>,
 }
 
@@ -66,7 +68,8 @@ pub fn growth(spec: &DesignSpec, devices: u64, prices: &Prices) -> Result<Growth
     Ok(Growth { name: spec.title(), devices, as_needed: way(&today)?, prepared })
 }
 
-/// A network with leaves, pods and NICs for some of its devices and with all of its upper switches. Pods are whole.
+/// A network with leaves, pods and NICs for some of its devices and with all of its upper switches. Pods are
+/// whole.
 fn populated(grown: &Design, devices: u64) -> Option<Design> {
     let Fabric::Clos(network) = &grown.fabric else { return None };
     let clos = &network.clos;
@@ -87,8 +90,9 @@ fn populated(grown: &Design, devices: u64) -> Option<Design> {
     Some(Design { devices, fabric: Fabric::Clos(ClosNetwork { clos, ..*network }), ..grown.clone() })
 }
 
-/// Dollars of purchases for the larger network, and dollars of parts of the first that have no place in it. Switches, transceivers and NICs
-/// of one speed move to any place. Cables and fibre stay in their place because of their length.
+/// Dollars of purchases for the larger network, and dollars of parts of the first that have no place in it.
+/// Switches, transceivers and NICs of one speed move to any place. Cables and fibre stay in their place
+/// because of their length.
 fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     let is_like = |a: &Line, b: &Line| {
         let is_pulled = matches!(a.item, Item::Copper | Item::ActiveOptical | Item::Fibre);
@@ -108,9 +112,10 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     (excess(whole, first), excess(first, whole))
 }
 
-/// Lower bound on links of the first network whose ends move. A leaf with `u` links over `s` spines has `u / s` to each. In the larger
-/// network it has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores. A leaf
-/// with fewer endpoints than before releases the others.
+/// Lower bound on links of the first network whose ends move. A leaf with `u` links over `s` spines has `u /
+/// s` to each. In the larger network it has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its
+/// links move. The same holds for a pod and the cores. A leaf with fewer endpoints than before releases the
+/// others.
 fn moved(first: &Design, grown: &Design) -> Option<u64> {
     let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return None };
     // No rule for zones of a fourth tier.
@@ -141,8 +146,8 @@ fn moved(first: &Design, grown: &Design) -> Option<u64> {
     Some(fabrics * (access + leaf_spine + spine_core))
 }
 
-/// Upper bound on links that keep both ends when `(links, switches above)` changes to another pair: `min(s, s') min(l / s, l' / s')`,
-/// rounded up.
+/// Upper bound on links that keep both ends when `(links, switches above)` changes to another pair: `min(s,
+/// s') min(l / s, l' / s')`, rounded up.
 fn kept((links, uppers): (u64, u64), (more, larger): (u64, u64)) -> u64 {
     let (links, uppers, more, larger) =
         (u128::from(links), u128::from(uppers), u128::from(more), u128::from(larger));
@@ -178,9 +183,9 @@ mod tests {
         growth(&spec(kind, radix, from), to, &Prices::catalogue().expect("reads")).expect("can be built")
     }
 
-    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine. 2,048 have
-    /// 64 leaves and 32 spines with one link. Of the 32 links of a leaf 8 stay, and 24 x 16 move. No part is lost, because all have the
-    /// same speed.
+    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each
+    /// leaf to each spine. 2,048 have 64 leaves and 32 spines with one link. Of the 32 links of a leaf 8
+    /// stay, and 24 x 16 move. No part is lost, because all have the same speed.
     #[test]
     fn a_second_tier_that_quadruples_moves_three_quarters_of_its_links() {
         let found = grows(Kind::Clos, 64, 512, 2048);

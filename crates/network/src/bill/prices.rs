@@ -47,7 +47,8 @@ const COLUMNS: [&str; 17] = [
 pub enum Item {
     /// A port of an electrical switch, with its share of the switch.
     SwitchPort,
-    /// A port of a spine or core with more ports than a leaf, such as a modular chassis, with its share of it.
+    /// A port of a spine or core with more ports than a leaf, such as a modular chassis, with its share of
+    /// it.
     ChassisPort,
     /// An optical transceiver.
     Transceiver,
@@ -224,8 +225,8 @@ impl Prices {
         Ok(Self { lines })
     }
 
-    /// Lays another table over this one: its lines win. A line without watts keeps those of the same part, because a price does not change
-    /// its power.
+    /// Lays another table over this one: its lines win. A line without watts keeps those of the same part,
+    /// because a price does not change its power.
     pub fn overlay(&mut self, other: Self) {
         for (key, mut price) in other.lines {
             if let (None, Some(known)) = (price.watts, self.lines.get(&key)) {
@@ -257,8 +258,8 @@ impl Prices {
         })
     }
 
-    /// The slowest part with a price that carries a speed, and that price: links of a torus have a share of a device's bandwidth, for which
-    /// no cable is made.
+    /// The slowest part with a price that carries a speed, and that price: links of a torus have a share of a
+    /// device's bandwidth, for which no cable is made.
     pub fn carrying(&self, item: Item, speed: BytesPerSecond) -> Result<(BytesPerSecond, &Price), Problem> {
         if let Some(price) = self.lines.get(&(item, part_of(speed))) {
             return Ok((speed, price));
@@ -269,8 +270,8 @@ impl Prices {
         Ok((rate, self.at(item, rate)?))
     }
 
-    /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without one in a price list it is that
-    /// of a leaf's port, of unknown power; `false` for this stand-in.
+    /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without
+    /// one in a price list it is that of a leaf's port, of unknown power; `false` for this stand-in.
     pub fn chassis_port(&self, speed: BytesPerSecond) -> Result<(Price, bool), Problem> {
         if let Some(price) = self.lines.get(&(Item::ChassisPort, part_of(speed))) {
             return Ok((price.clone(), true));
@@ -413,7 +414,8 @@ mod tests {
                 "{key:?}"
             );
         }
-        // The columns of the planning interface at 400 Gbit/s, and the ratio at 100 Gbit/s that the rail-only paper's savings imply.
+        // The columns of the planning interface at 400 Gbit/s, and the ratio at 100 Gbit/s that the rail-only
+        // paper's savings imply.
         let at = |item, gbit| prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known").dollars.get();
         assert_eq!(
             (at(Item::Transceiver, 400.0), at(Item::Nic, 400.0), at(Item::SwitchPort, 400.0)),
@@ -502,7 +504,8 @@ mod tests {
             assert_eq!(price.is_unknown(), item != Item::Transceiver);
             price.watts.expect("known").get()
         };
-        // Quantum-X Photonics: 9 W in place of 30 W at 1.6 Tbit/s, 3.5 times the power efficiency. LPO: about half.
+        // Quantum-X Photonics: 9 W in place of 30 W at 1.6 Tbit/s, 3.5 times the power efficiency. LPO: about
+        // half.
         assert!((30.0 / watts(Item::CoPackagedEnd, 1600.0) - 3.5).abs() < 0.2);
         let ratio = watts(Item::LinearTransceiver, 800.0) / watts(Item::Transceiver, 800.0);
         assert!((ratio - 0.5).abs() < 0.05, "{ratio}");

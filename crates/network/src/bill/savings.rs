@@ -1,18 +1,18 @@
 //! Savings of one design over another, as a function of one ratio: switch port price over transceiver price.
 //!
-//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Excludes NICs
-//! and fibre: both are equal or nearly so between such designs.
+//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs
+//! cost the same. Excludes NICs and fibre: both are equal or nearly so between such designs.
 //!
-//! Source: the cost argument of "Rail-only" (arXiv 2307.12169), whose 37% and 75% apply at 187 : 99 dollars (TopoOpt's table at 100
-//! Gbit/s).
+//! Source: the cost argument of "Rail-only" (arXiv 2307.12169), whose 37% and 75% apply at 187 : 99 dollars
+//! (TopoOpt's table at 100 Gbit/s).
 
 use serde::Serialize;
 
 /// Saving from `more` to `fewer` tiers of a full fabric at a price ratio `r` of port to transceiver.
 ///
 /// A fabric of `t` tiers has `2t - 1` switch ports and `2t` transceivers for each endpoint, so it costs
-/// `(2t - 1) r + 2t` transceivers: `1 - ((2f - 1) r + 2f) / ((2m - 1) r + 2m)`. Three to two: `(2r + 2) / (5r + 6)`, three to one:
-/// `(4r + 4) / (5r + 6)`, two to one: `(2r + 2) / (3r + 4)`.
+/// `(2t - 1) r + 2t` transceivers: `1 - ((2f - 1) r + 2f) / ((2m - 1) r + 2m)`. Three to two: `(2r + 2) / (5r
+/// + 6)`, three to one: `(4r + 4) / (5r + 6)`, two to one: `(2r + 2) / (3r + 4)`.
 pub fn tier_saving(more: u64, fewer: u64, ratio: f64) -> f64 {
     let cost = |tiers: u64| (2 * tiers - 1) as f64 * ratio + (2 * tiers) as f64;
     1.0 - cost(fewer) / cost(more)
@@ -40,7 +40,8 @@ pub fn saving(of: Parts, against: Parts, ratio: f64) -> f64 {
     1.0 - of.cost(ratio) / against.cost(ratio)
 }
 
-/// The ratio at which both cost the same: `(T2 - T1) / (P1 - P2)`; `None` if one is cheaper at any ratio above 0.
+/// The ratio at which both cost the same: `(T2 - T1) / (P1 - P2)`; `None` if one is cheaper at any ratio
+/// above 0.
 pub fn break_even_ratio(one: Parts, other: Parts) -> Option<f64> {
     let ratio = (other.transceivers - one.transceivers) / (one.ports - other.ports);
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
@@ -58,7 +59,8 @@ mod tests {
 
     #[test]
     fn savings_of_the_paper() {
-        // arXiv 2307.12169: 37% to 75% at 187 : 99 (section 5); 37.2% and 74.4% at 1090 : 659; v5: 38% and 77% at 700 : 195.
+        // arXiv 2307.12169: 37% to 75% at 187 : 99 (section 5); 37.2% and 74.4% at 1090 : 659; v5: 38% and
+        // 77% at 700 : 195.
         for (ports, transceivers, low, high, two_to_one) in [
             (187.0, 99.0, 0.374, 0.748, 0.598),
             (1090.0, 659.0, 0.372, 0.744, 0.592),

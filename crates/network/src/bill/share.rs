@@ -1,7 +1,7 @@
 //! The network's share of a cluster, in dollars and watts, and the cost of a token on it.
 //!
-//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens per second. Does not compute the speed of
-//! a run.
+//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens per second.
+//! Does not compute the speed of a run.
 
 use super::Bill;
 use railwright_spec::quantity::{Dollars, KilowattHours, Watts};
@@ -75,12 +75,14 @@ pub struct Whole {
 }
 
 /// The share: `network / (network + devices x price)`, the same in watts; a year costs
-/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a second x availability)`.
+/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a
+/// second x availability)`.
 pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
     let devices = bill.devices as f64;
     let power_price = cluster.electricity_price * (cluster.power_usage_effectiveness * YEAR / 1e3);
     let dollars_per_year = bill.total / cluster.years + power_price * bill.watts.get();
-    // Devices and network are paid for, and draw power, all of the time; tokens come only from the share with progress.
+    // Devices and network are paid for, and draw power, all of the time; tokens come only from the share with
+    // progress.
     let rate = cluster.tokens_per_second.map(|rate| rate * cluster.availability);
     let per_year = rate.map(|rate| YEAR * 3600.0 * rate / 1e6);
     let whole = cluster.device_price.map(|price| {

@@ -37,7 +37,8 @@ fn cluster() -> Cluster {
 
 #[test]
 fn totals_of_rail_only_v5() {
-    // $153M and 4.7 MW for a Clos of 32 thousand devices; savings of 38% to 77% in dollars, 37% to 75% in watts (N = 32768, K = 256).
+    // $153M and 4.7 MW for a Clos of 32 thousand devices; savings of 38% to 77% in dollars, 37% to 75% in
+    // watts (N = 32768, K = 256).
     let prices = v5();
     let fabric_watts = |bill: &Bill| {
         let counted = bill.lines.iter().filter(|l| matches!(l.item, Item::SwitchPort | Item::Transceiver));
@@ -84,8 +85,9 @@ fn a_price_keeps_the_power_of_its_part() {
     assert!((saved - ports).abs() < 1e-6, "{saved} {ports}");
 }
 
-/// A public price sheet of August 2024: switches, connectors and cables of 400 Gbit/s Clos networks of 64-port switches. Its total for
-/// 32,768 devices fixed the price of a connector; the other sizes are two tiers.
+/// A public price sheet of August 2024: switches, connectors and cables of 400 Gbit/s Clos networks of
+/// 64-port switches. Its total for 32,768 devices fixed the price of a connector; the other sizes are two
+/// tiers.
 #[test]
 fn totals_of_the_h100_sheet() {
     let prices = dated(include_str!("../../../../catalog/network/prices-h100-sheet-2024.csv"));
@@ -98,7 +100,8 @@ fn totals_of_the_h100_sheet() {
         assert_eq!(bill.counts.switches(), switches);
         assert!((bill.fabric.get() / dollars - 1.0).abs() < 0.02, "{devices}: {:?}", bill.fabric);
     }
-    // The catalogue's port price is NVIDIA's, unlike the variant of the sheet. The price range contains the sheet's value.
+    // The catalogue's port price is NVIDIA's, unlike the variant of the sheet. The price range contains the
+    // sheet's value.
     let bill =
         bill_of(&DesignSpec::of(Kind::Clos, 32_768, 8, 64), &Prices::catalogue().expect("well formed"));
     let (low, high) = (bill.total_low - bill.nics, bill.total_high - bill.nics);
@@ -106,8 +109,9 @@ fn totals_of_the_h100_sheet() {
     assert!(bill.ranged_share > 0.7 && bill.total_low < bill.total && bill.total < bill.total_high);
 }
 
-/// arXiv 2505.09343, table 3, dollars for an endpoint: five networks at three prices that two of the rows fix. In the eight-plane network a
-/// device has one NIC, and its plane is a network of its own: rails that only domains join.
+/// arXiv 2505.09343, table 3, dollars for an endpoint: five networks at three prices that two of the rows
+/// fix. In the eight-plane network a device has one NIC, and its plane is a network of its own: rails that
+/// only domains join.
 #[test]
 fn costs_of_deepseeks_table() {
     let prices = dated(include_str!("../../../../catalog/network/prices-deepseek-2025.csv"));
@@ -133,7 +137,8 @@ fn costs_of_deepseeks_table() {
     }
 }
 
-/// Fewer links never cost more: the leaf of the network without oversubscription can always be built with fewer links upwards.
+/// Fewer links never cost more: the leaf of the network without oversubscription can always be built with
+/// fewer links upwards.
 #[test]
 fn oversubscription_never_costs_more() {
     let prices = Prices::catalogue().expect("well formed");
@@ -184,8 +189,9 @@ fn savings_of_rail_only_v1_from_counts() {
 
 #[test]
 fn three_tiers_against_two_as_published() {
-    // arXiv 2505.09343, Table 3: $7.5k versus $4.39k per endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give (5r + 6) /
-    // (3r + 4) = 1.60; NICs on both sides reduce the ratio of the whole bill. The order of magnitude must match.
+    // arXiv 2505.09343, Table 3: $7.5k versus $4.39k per endpoint, a ratio of 1.71, all-in. Ports and
+    // transceivers alone give (5r + 6) / (3r + 4) = 1.60; NICs on both sides reduce the ratio of the
+    // whole bill. The order of magnitude must match.
     let prices = Prices::catalogue().expect("well formed");
     let three = bill_of(&DesignSpec::of(Kind::Clos, 65_536, 8, 64), &prices);
     let two = bill_of(&DesignSpec::of(Kind::Clos, 2048, 8, 64), &prices);
@@ -281,7 +287,8 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     assert_eq!(comparison.entries[0].saving, 0.0);
     assert!(comparison.by_devices.len() > 5);
     assert!(comparison.by_devices.iter().any(|row| row.name == "rail-only"));
-    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or vice versa: their costs may cross.
+    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or vice versa: their
+    // costs may cross.
     for even in &comparison.break_even {
         let cost = |name: &str| {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
@@ -317,7 +324,8 @@ fn a_torus_is_the_cheapest_nowhere() {
     assert!(!compared.is_empty() && compared.iter().all(|row| row.name == "clos"), "{compared:?}");
 }
 
-/// A chassis without a price costs as many ports of a leaf, which is reported, and its power is unknown. A price list sets both.
+/// A chassis without a price costs as many ports of a leaf, which is reported, and its power is unknown. A
+/// price list sets both.
 #[test]
 fn modular_spines_have_a_line_of_their_own() {
     let spec = DesignSpec { spine_radix: Some(576), ..DesignSpec::of(Kind::Clos, 18_432, 8, 64) };
@@ -341,7 +349,8 @@ fn modular_spines_have_a_line_of_their_own() {
     assert_eq!(paid(&priced).ports, 576.0 * 64.0 * leaf.price.dollars.get() + 32.0 * 576.0 * 1500.0);
 }
 
-/// Derived prices widen the totals, are named with their share of the bill, and are no range of public sources.
+/// Derived prices widen the totals, are named with their share of the bill, and are no range of public
+/// sources.
 #[test]
 fn derived_prices_are_named_and_are_no_public_range() {
     let prices = Prices::catalogue().expect("well formed");
@@ -358,7 +367,8 @@ fn derived_prices_are_named_and_are_no_public_range() {
     assert!(derived > bill.total * 0.5 && bill.total_low < bill.total && bill.total < bill.total_high);
 }
 
-/// Networks of servers are parts of the total alone, so that comparisons of the accelerators' networks stay as they are.
+/// Networks of servers are parts of the total alone, so that comparisons of the accelerators' networks stay
+/// as they are.
 #[test]
 fn networks_of_servers_are_in_the_total() {
     let prices = Prices::catalogue().expect("well formed");
@@ -384,7 +394,8 @@ fn networks_of_servers_are_in_the_total() {
     assert_eq!((nics("device"), nics("storage, server"), nics("in-band, server")), (1024.0, 256.0, 256.0));
 }
 
-/// Optics without a public price are not free: the totals are lower bounds, and no such design is the cheapest.
+/// Optics without a public price are not free: the totals are lower bounds, and no such design is the
+/// cheapest.
 #[test]
 fn designs_with_unpriced_parts_are_not_the_cheapest() {
     let prices = Prices::catalogue().expect("well formed");
@@ -414,9 +425,10 @@ fn designs_with_unpriced_parts_are_not_the_cheapest() {
     assert_eq!(compared.cheapest().map(|(names, _)| names), Some(vec!["cpo", "lpo"]));
 }
 
-/// Pods joined through optical circuit switches instead of cores. The published change of one operator is 70% of the capital cost and 59%
-/// of the power (10.1145/3544216.3544265), of a network whose spine blocks have two tiers of switches and whose NICs do not count. Here are
-/// one tier of cores and all switches, so the saving is smaller.
+/// Pods joined through optical circuit switches instead of cores. The published change of one operator is 70%
+/// of the capital cost and 59% of the power (10.1145/3544216.3544265), of a network whose spine blocks have
+/// two tiers of switches and whose NICs do not count. Here are one tier of cores and all switches, so the
+/// saving is smaller.
 #[test]
 fn circuit_switches_in_place_of_cores_save_cost_and_power() {
     let prices = Prices::catalogue().expect("well formed");

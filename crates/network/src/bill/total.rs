@@ -14,7 +14,8 @@ use serde::Serialize;
 pub struct Line {
     /// Kind of part.
     pub item: Item,
-    /// Location: a tier of switches or a layer of cables, behind the name of its network if that is not the accelerators'.
+    /// Location: a tier of switches or a layer of cables, behind the name of its network if that is not the
+    /// accelerators'.
     pub place: String,
     /// Its speed, one direction; `None` for prices without a speed.
     pub speed: Option<BytesPerSecond>,
@@ -61,8 +62,8 @@ pub struct Bill {
     pub total_low: Dollars,
     /// All of it at the highest.
     pub total_high: Dollars,
-    /// Share of the total whose price has a range of public sources. The rest counts at its typical price in all three totals,
-    /// or at the range of its rule if it is derived.
+    /// Share of the total whose price has a range of public sources. The rest counts at its typical price in
+    /// all three totals, or at the range of its rule if it is derived.
     pub ranged_share: f64,
     /// True if every part has a price; the totals are lower bounds otherwise.
     pub has_all_prices: bool,
@@ -85,13 +86,14 @@ impl Bill {
         self.total / self.devices as f64
     }
 
-    /// True if the totals can be compared with those of others: they contain every part, and the ports of devices.
+    /// True if the totals can be compared with those of others: they contain every part, and the ports of
+    /// devices.
     pub fn is_comparable(&self) -> bool {
         self.has_all_prices && self.has_ports_of_devices()
     }
 
-    /// True if the bill has the ports of the devices, so that it is comparable with others. Those of a torus are part of its accelerators, and
-    /// devices of one scale-up domain have none.
+    /// True if the bill has the ports of the devices, so that it is comparable with others. Those of a torus
+    /// are part of its accelerators, and devices of one scale-up domain have none.
     pub fn has_ports_of_devices(&self) -> bool {
         self.counts.nics > 0
     }

@@ -1,11 +1,13 @@
 //! Traces of all ranks as one program of flows.
 //!
-//! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the messages of each collective.
-//! Excludes links ([`crate::flow::listed`] plays the program) and compute costs: durations are those of the trace.
+//! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the
+//! messages of each collective. Excludes links ([`crate::flow::listed`] plays the program) and compute costs:
+//! durations are those of the trace.
 //!
-//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them at
-//! the same time. Gathers and reductions use rings, an all-to-all sends directly ([`crate::traffic`]). A ring has the latency of each of its
-//! steps: messages without bytes from member to member precede those with bytes.
+//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it,
+//! and ends for all of them at the same time. Gathers and reductions use rings, an all-to-all sends directly
+//! ([`crate::traffic`]). A ring has the latency of each of its steps: messages without bytes from member to
+//! member precede those with bytes.
 
 use super::{Node, Trace, Work, of_convention};
 use crate::flow::listed::Listed;
@@ -32,7 +34,8 @@ pub struct Program {
 type Place = (u32, usize);
 
 impl Program {
-    /// Builds a program from traces by rank, on scale-up domains of `domain` devices; `groups` are the process groups by name.
+    /// Builds a program from traces by rank, on scale-up domains of `domain` devices; `groups` are the
+    /// process groups by name.
     pub fn new(traces: &[Trace], groups: &BTreeMap<String, Vec<u32>>, domain: u64) -> Result<Self, Problem> {
         let mut building = Building::new(traces)?;
         building.collectives(groups, domain)?;
@@ -43,8 +46,9 @@ impl Program {
     }
 }
 
-/// Steps of a ring of `members` before the one that is the latency of its bytes: `n - 1` in all, twice that for an all-reduce (Thakur et al.,
-/// Optimization of Collective Communication Operations in MPICH, 2005, section 4).
+/// Steps of a ring of `members` before the one that is the latency of its bytes: `n - 1` in all, twice that
+/// for an all-reduce (Thakur et al., Optimization of Collective Communication Operations in MPICH, 2005,
+/// section 4).
 fn steps(kind: CollectiveKind, members: usize) -> usize {
     let ring = members.saturating_sub(1);
     let all = match kind {

@@ -1,7 +1,7 @@
 //! A trace from bytes.
 //!
-//! Responsible for: strict reading, with the number of the message in errors. Unknown attributes are skipped: they have no effect on
-//! communication. Nodes of unknown types and collectives of unknown kinds are errors.
+//! Responsible for: strict reading, with the number of the message in errors. Unknown attributes are skipped:
+//! they have no effect on communication. Nodes of unknown types and collectives of unknown kinds are errors.
 
 use super::wire::{Broken, Fields, Value, take, take_varint};
 use super::{KINDS, Node, Trace, Work, node_type};
@@ -185,7 +185,8 @@ impl Raw {
     }
 }
 
-/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Other values define none.
+/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Other values
+/// define none.
 fn process_groups(values: &str) -> BTreeMap<String, Vec<u32>> {
     #[derive(serde::Deserialize)]
     struct Group {

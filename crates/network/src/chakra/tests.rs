@@ -7,8 +7,8 @@ use crate::topology::{DesignSpec, Kind, Routing};
 use proptest::prelude::*;
 use railwright_spec::quantity::BytesPerSecond;
 
-/// A trace of ASTRA-sim's examples, `all_gather.0.et` of four ranks with 1 MB (astra-sim, examples/workload/microbenchmarks), byte for
-/// byte.
+/// A trace of ASTRA-sim's examples, `all_gather.0.et` of four ranks with 1 MB (astra-sim,
+/// examples/workload/microbenchmarks), byte for byte.
 const ALL_GATHER: &str = "070a05302e302e344812146\
     16c6c5f6761746865725f346e7075735f314d421807520e0a0969735f6370755f6f70d80100520d0a09636f6d6d5f747970654802520f0a09636f6d6d5f73697a6548808040";
 
@@ -34,7 +34,8 @@ fn traces_of_others_are_read() {
     assert_eq!(trace.nodes, [node]);
 }
 
-/// Gathering a part of 1 MiB of each of four ranks over a switch of 50 GB/s: three parts into each rank, in three steps over two links.
+/// Gathering a part of 1 MiB of each of four ranks over a switch of 50 GB/s: three parts into each rank, in
+/// three steps over two links.
 #[test]
 fn a_collective_takes_the_time_of_its_bytes() {
     let trace = read(&bytes(ALL_GATHER), "all_gather.0.et").expect("a trace");
@@ -69,7 +70,8 @@ fn on_processor() -> f64 {
     nanoseconds.expect("a number") / 1e9
 }
 
-/// Four times the dependencies of a node, or calls of a group, take about four times as long; their square would be sixteen.
+/// Four times the dependencies of a node, or calls of a group, take about four times as long; their square
+/// would be sixteen.
 #[cfg(target_os = "linux")]
 #[test]
 fn dependencies_and_calls_take_time_by_their_number() {

@@ -1,6 +1,7 @@
 //! The wire format of protobuf: varints, and fields with their numbers.
 //!
-//! Responsible for: single messages in both directions. A length beyond the end of the data and a varint of more than 64 bits are errors.
+//! Responsible for: single messages in both directions. A length beyond the end of the data and a varint of
+//! more than 64 bits are errors.
 
 /// Data that is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! A trace as bytes.
 //!
-//! Responsible for: attributes and their types as the readers of the schema expect them (`comm_size` and `comm_type` are `int64`, ranks and
-//! tags `int32`, `pg_name` is a string, `is_cpu_op` false on all nodes). Times become whole microseconds. The rounding remainder of a
-//! compute node is added to the next, so that the sum is correct.
+//! Responsible for: attributes and their types as the readers of the schema expect them (`comm_size` and
+//! `comm_type` are `int64`, ranks and tags `int32`, `pg_name` is a string, `is_cpu_op` false on all nodes).
+//! Times become whole microseconds. The rounding remainder of a compute node is added to the next, so that
+//! the sum is correct.
 
 use super::wire::Message;
 use super::{KINDS, Trace, Work, node_type};

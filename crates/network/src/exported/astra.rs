@@ -1,10 +1,12 @@
 //! The files with the traces of ASTRA-sim: its analytical network, its system layer, and process groups.
 //!
-//! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), the only form that the
-//! analytical backend supports. Its oversubscription, hashes and failed parts are lost. [`lost`] and [`crossing`] list them.
+//! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between
+//! domains), the only form that the analytical backend supports. Its oversubscription, hashes and failed
+//! parts are lost. [`lost`] and [`crossing`] list them.
 //!
-//! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by `xtask/peers/astra-sim`. A GB/s is 2^30 bytes a second
-//! (`NetworkFunction.cpp`). A message over a switch has the latency twice (`Switch.cpp`). It goes over the first dimension in which its ends
+//! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by
+//! `xtask/peers/astra-sim`. A GB/s is 2^30 bytes a second (`NetworkFunction.cpp`). A message over a switch
+//! has the latency twice (`Switch.cpp`). It goes over the first dimension in which its ends
 //! differ (`MultiDimTopology.cpp`).
 
 use crate::topology::Design;
@@ -79,8 +81,9 @@ fn lost(design: &Design) -> Vec<String> {
     lost
 }
 
-/// Process groups whose messages get the wrong dimension, in words: those over several domains and several places in a domain. Rings of all
-/// ranks are excepted, because ASTRA-sim divides them by dimension. `all_to_alls` are the groups with an all-to-all.
+/// Process groups whose messages get the wrong dimension, in words: those over several domains and several
+/// places in a domain. Rings of all ranks are excepted, because ASTRA-sim divides them by dimension.
+/// `all_to_alls` are the groups with an all-to-all.
 pub fn crossing(
     design: &Design,
     groups: &BTreeMap<u32, &[u32]>,
@@ -103,9 +106,10 @@ pub fn crossing(
     })
 }
 
-/// The system file: rings in every dimension, and an all-to-all with one peer at a time. The analytical network has no contention, so
-/// that concurrent messages of a rank would each have its whole bandwidth. ASTRA-sim runs an all-to-all of a part of the ranks as a
-/// multi-hop ring if the list has several dimensions, so it has one. A received part of a reduction is written once and read twice at the
+/// The system file: rings in every dimension, and an all-to-all with one peer at a time. The analytical
+/// network has no contention, so that concurrent messages of a rank would each have its whole bandwidth.
+/// ASTRA-sim runs an all-to-all of a part of the ranks as a multi-hop ring if the list has several
+/// dimensions, so it has one. A received part of a reduction is written once and read twice at the
 /// memory bandwidth of a device.
 pub fn system(design: &Design, memory: BytesPerSecond) -> String {
     let rings: Vec<&str> = dimensions(design).iter().map(|_| "\"ring\"").collect();

@@ -1,10 +1,12 @@
 //! Optical circuits between pods, matched to the traffic of a job, as a DOT fabric.
 //!
-//! Responsible for: the number of circuits of every pair of pods, and the file that `--fabric` reads. Circuits are set once for a job and are
-//! fixed during it. Excludes their price ([`crate::bill`]), and the reconfiguration of circuits within a step.
+//! Responsible for: the number of circuits of every pair of pods, and the file that `--fabric` reads.
+//! Circuits are set once for a job and are fixed during it. Excludes their price ([`crate::bill`]), and the
+//! reconfiguration of circuits within a step.
 //!
-//! W. Wang et al., "TopoOpt" (NSDI 2023), and L. Poutievski et al., "Jupiter Evolving" (SIGCOMM 2022), set direct circuits by demand as
-//! well. Here every pair of pods with traffic has circuits in proportion, as far as whole circuits and ports allow.
+//! W. Wang et al., "TopoOpt" (NSDI 2023), and L. Poutievski et al., "Jupiter Evolving" (SIGCOMM 2022), set
+//! direct circuits by demand as well. Here every pair of pods with traffic has circuits in proportion, as far
+//! as whole circuits and ports allow.
 
 use crate::topology::{Design, Fabric, Kind};
 use railwright_spec::problem::Problem;
@@ -42,9 +44,9 @@ impl Ord for Wanting {
 
 /// Circuits of pods with a number of ports each, for the bytes between pairs (both directions together).
 ///
-/// Every pod has one circuit to the next, so that all are joined. Then each circuit goes to the pair with the most bytes for each circuit
-/// that it has, until no such pair has free ports at both ends: the largest of `bytes / circuits` becomes as small as whole circuits allow.
-/// Remaining ports are spread evenly over pairs.
+/// Every pod has one circuit to the next, so that all are joined. Then each circuit goes to the pair with the
+/// most bytes for each circuit that it has, until no such pair has free ports at both ends: the largest of
+/// `bytes / circuits` becomes as small as whole circuits allow. Remaining ports are spread evenly over pairs.
 pub fn matched(pods: u64, ports: u64, bytes: &BTreeMap<(u64, u64), f64>) -> Circuits {
     let mut free: BTreeMap<u64, u64> = (0..pods).map(|pod| (pod, ports)).collect();
     let mut circuits = Circuits::new();
@@ -98,7 +100,8 @@ pub fn matched(pods: u64, ports: u64, bytes: &BTreeMap<(u64, u64), f64>) -> Circ
     circuits
 }
 
-/// Bytes between pods of a design. `flows` calls its argument with sender, receiver and bytes of every flow between devices.
+/// Bytes between pods of a design. `flows` calls its argument with sender, receiver and bytes of every flow
+/// between devices.
 pub fn between_pods(
     design: &Design,
     flows: impl FnOnce(&mut dyn FnMut(u32, u32, f64)),
@@ -117,7 +120,8 @@ pub fn between_pods(
     bytes
 }
 
-/// The fabric of a dragonfly-plus with these bytes between its pods, as DOT: circuits in place of its links between groups.
+/// The fabric of a dragonfly-plus with these bytes between its pods, as DOT: circuits in place of its links
+/// between groups.
 pub fn fabric(design: &Design, bytes: &BTreeMap<(u64, u64), f64>) -> Result<String, Problem> {
     let Fabric::DragonflyPlus(d) = &design.fabric else {
         return Err(Problem::new(format!("pods of a {} are not joined by circuits", design.kind.name()))
@@ -184,8 +188,8 @@ mod tests {
         list.iter().map(|&(a, b, bytes)| ((a, b), bytes)).collect()
     }
 
-    /// A ring over eight pods of 14 ports: uniform circuits leave 2 for each neighbour, matched ones 7. The neighbours then have
-    /// `(g - 1) / 2` times the bandwidth, for any number of pods.
+    /// A ring over eight pods of 14 ports: uniform circuits leave 2 for each neighbour, matched ones 7. The
+    /// neighbours then have `(g - 1) / 2` times the bandwidth, for any number of pods.
     #[test]
     fn a_ring_has_all_circuits() {
         for pods in [4, 8, 15] {
@@ -200,8 +204,8 @@ mod tests {
         }
     }
 
-    /// Every device sends to the next of eight pods with 16 devices and 16 ports. Uniform circuits leave 3 for a neighbour, and 16 devices need
-    /// 16/3 of the time of their NICs; matched ones leave 8.
+    /// Every device sends to the next of eight pods with 16 devices and 16 ports. Uniform circuits leave 3
+    /// for a neighbour, and 16 devices need 16/3 of the time of their NICs; matched ones leave 8.
     #[test]
     fn a_shift_over_pods_takes_the_time_of_its_circuits() {
         let design = DesignSpec::of(Kind::DragonflyPlus, 128, 8, 8).resolve().expect("built");
@@ -226,7 +230,8 @@ mod tests {
 
     #[test]
     fn circuits_follow_the_bytes_and_use_every_port() {
-        // Three pods of 12 ports: 3 to 1 between two of the pairs, and the pair without traffic keeps its one circuit until ports are left.
+        // Three pods of 12 ports: 3 to 1 between two of the pairs, and the pair without traffic keeps its one
+        // circuit until ports are left.
         let circuits = matched(3, 12, &pairs(&[(0, 1, 3.0), (0, 2, 1.0)]));
         assert_eq!((circuits[&(0, 1)], circuits[&(0, 2)]), (9, 3));
         let ports = |pod| {

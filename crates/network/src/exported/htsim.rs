@@ -1,7 +1,8 @@
 //! Flows as a connection matrix of htsim (csg-htsim, sim/datacenter).
 //!
-//! Responsible for: connections with sizes, starts in picoseconds, and triggers for flows that wait for others. A connection starts one
-//! trigger when its last byte is sent and one when it is received. Here both mean its end. Flows with more sets of followers are rejected.
+//! Responsible for: connections with sizes, starts in picoseconds, and triggers for flows that wait for
+//! others. A connection starts one trigger when its last byte is sent and one when it is received. Here both
+//! mean its end. Flows with more sets of followers are rejected.
 
 use crate::flow::listed::Listed;
 use railwright_spec::problem::Problem;

@@ -1,7 +1,7 @@
 //! A network as a platform of SimGrid (DTD version 4.1).
 //!
-//! Responsible for: hosts, directed links with capacity and latency, and the route of every pair of devices. SimGrid's routes are single
-//! paths: packets on several are rejected.
+//! Responsible for: hosts, directed links with capacity and latency, and the route of every pair of devices.
+//! SimGrid's routes are single paths: packets on several are rejected.
 
 use crate::simulate::{Wiring, between};
 use crate::topology::{Detail, LinkId};

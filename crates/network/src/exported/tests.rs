@@ -21,7 +21,8 @@ fn wiring(routing: Routing) -> Wiring {
     Wiring::new(&spec.resolve().expect("a design"), &[]).expect("a network")
 }
 
-/// The platform, read by an XML parser: every pair has the links, the capacities and the latency of the simulation.
+/// The platform, read by an XML parser: every pair has the links, the capacities and the latency of the
+/// simulation.
 #[test]
 fn platforms_have_the_routes_of_the_simulation() {
     let wiring = wiring(Routing::Static);
@@ -68,7 +69,8 @@ fn platforms_have_the_routes_of_the_simulation() {
 /// Source, destination, bytes, start and awaited triggers.
 type Connection = (u32, u32, f64, Option<f64>, Vec<u32>);
 
-/// Reads a matrix by the rules of htsim: connections with a start or a trigger, triggers with the connections that start them.
+/// Reads a matrix by the rules of htsim: connections with a start or a trigger, triggers with the connections
+/// that start them.
 fn read_matrix(text: &str) -> (usize, Vec<Connection>) {
     let mut words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let mut head = |name: &str| -> usize {
@@ -141,7 +143,8 @@ fn matrices_start_flows_when_the_table_does() {
     assert!(fails(large).contains("exceed"));
 }
 
-/// A network for ASTRA-sim, read back: messages in a domain and between domains have the bandwidth and the latency of the design.
+/// A network for ASTRA-sim, read back: messages in a domain and between domains have the bandwidth and the
+/// latency of the design.
 #[test]
 fn networks_of_astra_sim_have_the_speeds_of_the_design() {
     let wiring = wiring(Routing::Static);
@@ -166,7 +169,8 @@ fn networks_of_astra_sim_have_the_speeds_of_the_design() {
     }
 }
 
-/// Groups over domains whose members have several places in them get the bandwidth of a domain in ASTRA-sim, except rings of all ranks.
+/// Groups over domains whose members have several places in them get the bandwidth of a domain in ASTRA-sim,
+/// except rings of all ranks.
 #[test]
 fn groups_with_the_wrong_dimension_are_counted() {
     let design = wiring(Routing::Spray).topology.design;

@@ -1,13 +1,15 @@
 //! Bandwidth that failed parts above the leaves of a folded Clos leave to the devices below a leaf.
 //!
-//! Responsible for: the policy of routes past failed parts, as in `network simulate`. A NIC spreads its packets evenly over its ports, and
-//! a switch over its links, that lead on to the receiver; hashed connections do so in the mean. Neither knows the bandwidth further up:
-//! there are no weights (J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014). So one
+//! Responsible for: the policy of routes past failed parts, as in `network simulate`. A NIC spreads its
+//! packets evenly over its ports, and a switch over its links, that lead on to the receiver; hashed
+//! connections do so in the mean. Neither knows the bandwidth further up: there are no weights (J. Zhou et
+//! al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014). So one
 //! spine with three of four uplinks limits all devices of its pod to 3/4.
 //!
-//! The share is that of traffic which leaves the leaf, the pod or the zone completely and comes back equally, whichever is worst, relative
-//! to the whole network. Loads of links are sums of shares; all other pods and zones are whole. Approximate where pods have different
-//! numbers of links to some cores: each pod sends as this one does.
+//! The share is that of traffic which leaves the leaf, the pod or the zone completely and comes back equally,
+//! whichever is worst, relative to the whole network. Loads of links are sums of shares; all other pods and
+//! zones are whole. Approximate where pods have different numbers of links to some cores: each pod sends as
+//! this one does.
 
 use super::lost::Lost;
 use crate::topology::clos::Clos;
@@ -25,7 +27,8 @@ pub(super) struct Above<'a> {
     under: Vec<Vec<u64>>,
     /// The rail of each leaf, if messages do not leave their rail; else 0.
     rails: Vec<Vec<u64>>,
-    /// Load of the fullest link of the whole network, at least that of a NIC port: for traffic over two, three and four tiers.
+    /// Load of the fullest link of the whole network, at least that of a NIC port: for traffic over two,
+    /// three and four tiers.
     whole: [f64; 3],
 }
 
@@ -92,7 +95,8 @@ impl<'a> Above<'a> {
         let view = View::new(self, lost, (plane, fabric), pod);
         let leaves = &self.under[fabric as usize];
         let rails = &self.rails[fabric as usize];
-        // Traffic over more tiers needs another leaf of the pod, pod of the zone or zone with devices of the rail.
+        // Traffic over more tiers needs another leaf of the pod, pod of the zone or zone with devices of the
+        // rail.
         let is_there = |of: u64, within: u64| {
             let first = (u64::from(leaf) / within * within) as usize;
             let end = (first + within as usize).min(leaves.len());
@@ -116,7 +120,8 @@ impl<'a> Above<'a> {
 /// One pod with its losses, and what is above it.
 struct View<'a> {
     clos: &'a Clos,
-    /// Links of a whole leaf and of each damaged one, by spine, with the devices below; damaged ones by number.
+    /// Links of a whole leaf and of each damaged one, by spine, with the devices below; damaged ones by
+    /// number.
     leaves: Vec<(Option<u64>, f64, Vec<u64>)>,
     /// Working uplinks of each spine: cores of the zone.
     spines: Vec<Vec<usize>>,
@@ -196,8 +201,8 @@ impl<'a> View<'a> {
         self.cores[core].is_some_and(|uplinks| tiers < 4 || uplinks > 0)
     }
 
-    /// Load of the fullest link that messages of a leaf's devices use, in messages of one device each, if all of them go or come over this number of
-    /// tiers. Infinite if no route is left.
+    /// Load of the fullest link that messages of a leaf's devices use, in messages of one device each, if all
+    /// of them go or come over this number of tiers. Infinite if no route is left.
     fn load(&self, tiers: usize, leaf: u64) -> f64 {
         let damaged = self.leaves.iter().find(|(known, ..)| *known == Some(leaf));
         let own = &damaged.unwrap_or(&self.leaves[0]).2;
@@ -215,7 +220,8 @@ impl<'a> View<'a> {
         };
         let mut most = devices / links(own);
         if tiers == 2 && most.is_finite() {
-            // The fullest whole leaf receives from this one, whose packets come over some spines more than over others, and from whole ones.
+            // The fullest whole leaf receives from this one, whose packets come over some spines more than
+            // over others, and from whole ones.
             let fullest = self.fullest.max(devices);
             let uneven =
                 own.iter().max().map_or(0.0, |links| *links as f64) * most / self.clos.trunk() as f64;
@@ -280,8 +286,8 @@ impl<'a> View<'a> {
         most.max(self.at_tops(tiers, &on_cores))
     }
 
-    /// Messages for a leaf with these links: the share that arrives at each core, and the core's links to spines that reach the leaf. `None` if
-    /// none arrives.
+    /// Messages for a leaf with these links: the share that arrives at each core, and the core's links to
+    /// spines that reach the leaf. `None` if none arrives.
     fn arrivals(&self, tiers: usize, links: &[u64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let mut behind = vec![0.0; self.cores.len()];
         for (spine, _) in links.iter().enumerate().filter(|(_, links)| **links > 0) {

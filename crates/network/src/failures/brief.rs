@@ -1,8 +1,10 @@
-//! Events that last seconds to hours without a replaced part: flapping links, and slow parts that are not found yet.
+//! Events that last seconds to hours without a replaced part: flapping links, and slow parts that are not
+//! found yet.
 //!
-//! Responsible for: their columns of a table of rates, and the expected cost of one event and of a month. Rates have no defaults: published
-//! counts of flaps have no number of links (5,000 to 60,000 a day in all clusters of one operator, 10.1145/3651890.3672265, section 2.3).
-//! Excludes failures that end with a repair ([`super::expected`]).
+//! Responsible for: their columns of a table of rates, and the expected cost of one event and of a month.
+//! Rates have no defaults: published counts of flaps have no number of links (5,000 to 60,000 a day in all
+//! clusters of one operator, 10.1145/3651890.3672265, section 2.3). Excludes failures that end with a repair
+//! ([`super::expected`]).
 
 use railwright_spec::Portable as _;
 use serde::Serialize;
@@ -10,9 +12,9 @@ use serde::Serialize;
 /// Hours in a month: a twelfth of 8,760.
 pub const MONTH: f64 = 730.0;
 
-/// Seconds until the transport of a connection without answers reports an error, and the job stops: `4.096 us 2^timeout (retries + 1)`
-/// (InfiniBand Architecture Specification, volume 1, section 9.9.2: local ACK timeout and retry counter), with NCCL's defaults
-/// `NCCL_IB_TIMEOUT` 20 and `NCCL_IB_RETRY_CNT` 7.
+/// Seconds until the transport of a connection without answers reports an error, and the job stops: `4.096 us
+/// 2^timeout (retries + 1)` (InfiniBand Architecture Specification, volume 1, section 9.9.2: local ACK
+/// timeout and retry counter), with NCCL's defaults `NCCL_IB_TIMEOUT` 20 and `NCCL_IB_RETRY_CNT` 7.
 pub const TRANSPORT_SECONDS: f64 = 4.096e-6 * (1 << 20) as f64 * 8.0;
 
 /// What a part means to a job.
@@ -24,9 +26,11 @@ pub struct Role {
     pub devices: u64,
     /// True if each is the only connection of a device.
     pub is_only: bool,
-    /// Share of bandwidth that the most affected device keeps without the part, if no other device helps it (0 to 1).
+    /// Share of bandwidth that the most affected device keeps without the part, if no other device helps it
+    /// (0 to 1).
     pub kept_alone: f64,
-    /// Step time relative to the whole network once routes avoid the part; `None` if the step cannot finish without it.
+    /// Step time relative to the whole network once routes avoid the part; `None` if the step cannot finish
+    /// without it.
     pub slowdown: Option<f64>,
 }
 
@@ -130,12 +134,14 @@ impl BriefLoss {
     }
 }
 
-/// Cost of flaps. The outage `X` is exponential with mean `d`. Connections over the part stall until the link is up, routes avoid it (after
-/// `W`, if others exist), or the transport gives up (after `T`); a synchronous step stalls with them.
+/// Cost of flaps. The outage `X` is exponential with mean `d`. Connections over the part stall until the link
+/// is up, routes avoid it (after `W`, if others exist), or the transport gives up (after `T`); a synchronous
+/// step stalls with them.
 ///
 /// * stall: `E[min(X, L)] = d (1 - exp(-L / d))` with `L = min(W, T)`, in seconds;
 /// * interruptions: `exp(-T / d)` of the flaps if `W > T`, at `I` hours of all `N` devices each;
-/// * after new routes, the rest of the outage, `d exp(-W / d)`, at `s` times the step time: `N (1 - 1 / s)` of it is lost.
+/// * after new routes, the rest of the outage, `d exp(-W / d)`, at `s` times the step time: `N (1 - 1 / s)`
+///   of it is lost.
 pub fn flaps(role: &Role, flaps: &Flaps, interruption_hours: f64) -> FlapLoss {
     let n = role.devices as f64;
     let d = flaps.seconds;
@@ -152,9 +158,10 @@ pub fn flaps(role: &Role, flaps: &Flaps, interruption_hours: f64) -> FlapLoss {
     FlapLoss { per_month, stall_seconds, stopping, lost_hours, lost_hours_per_month: per_month * lost_hours }
 }
 
-/// Cost of slow parts. Nothing routes around a part that still works, and packets are spread evenly over it and the parts next to it: its share
-/// of a message arrives last. So the most affected device keeps what the part keeps, unless it would miss nothing without the part. Until the
-/// part is found after `h` hours, all `N` devices run `s` times slower: `N (1 - 1 / s) h` device-hours; all of them if the step cannot finish.
+/// Cost of slow parts. Nothing routes around a part that still works, and packets are spread evenly over it
+/// and the parts next to it: its share of a message arrives last. So the most affected device keeps what the
+/// part keeps, unless it would miss nothing without the part. Until the part is found after `h` hours, all
+/// `N` devices run `s` times slower: `N (1 - 1 / s) h` device-hours; all of them if the step cannot finish.
 pub fn slow(role: &Role, slow: &Slow, slowdown: &dyn Fn(f64) -> Option<f64>) -> SlowLoss {
     let kept = if role.kept_alone < 1.0 { slow.kept } else { 1.0 };
     let factor = slowdown(kept).map(|s| s.max(1.0));
@@ -194,12 +201,14 @@ mod tests {
 
     #[test]
     fn the_transport_of_the_defaults_gives_up_after_half_a_minute() {
-        // 4.096 us x 2^20 = 4.29 s, eight times: the limit of 30 s of a vendor's check of link flaps is of this size.
+        // 4.096 us x 2^20 = 4.29 s, eight times: the limit of 30 s of a vendor's check of link flaps is of
+        // this size.
         assert!((TRANSPORT_SECONDS - 34.36).abs() < 0.01);
     }
 
-    /// One port: the job stalls for the whole flap (more than 9 s with a single ToR, 10.1145/3651890.3672265), and stops if it lasts longer
-    /// than the transport. A second plane: it stalls until routes avoid the port.
+    /// One port: the job stalls for the whole flap (more than 9 s with a single ToR,
+    /// 10.1145/3651890.3672265), and stops if it lasts longer than the transport. A second plane: it
+    /// stalls until routes avoid the port.
     #[test]
     fn a_second_plane_ends_stalls_and_stops() {
         let rate = Flaps { per_month: 0.1, seconds: 10.0, reroute_seconds: Some(1.0) };

@@ -1,6 +1,7 @@
 //! A class of equivalent parts: what one failure leaves, and how a job recovers from it.
 //!
-//! Responsible for: the types and the formulas that classes and states of failed parts share. Excludes finding the classes.
+//! Responsible for: the types and the formulas that classes and states of failed parts share. Excludes
+//! finding the classes.
 
 use railwright_spec::choice;
 use serde::Serialize;
@@ -39,7 +40,8 @@ pub struct Class {
     pub stranded: u64,
     /// Devices that keep a part of their bandwidth.
     pub slowed: u64,
-    /// Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop.
+    /// Devices of all domains with a member that is cut off or slowed: the devices that a job would have to
+    /// drop.
     pub touched: u64,
     /// Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
     pub kept_alone: f64,
@@ -82,20 +84,22 @@ impl Class {
         }
     }
 
-    /// Step time relative to the whole network, for a step with this share of exposed network time. `None` if no bandwidth remains.
+    /// Step time relative to the whole network, for a step with this share of exposed network time. `None` if
+    /// no bandwidth remains.
     pub fn slowdown(&self, exposed_share: f64, recovery: Recovery) -> Option<f64> {
         slowdown(self.kept(recovery), exposed_share)
     }
 }
 
-/// Relative time of a synchronous step when its slowest member keeps a share of its network bandwidth: `1 + exposed share x (1 / kept -
-/// 1)`. `None` if nothing is kept. A lower bound: hidden traffic may become exposed.
+/// Relative time of a synchronous step when its slowest member keeps a share of its network bandwidth: `1 +
+/// exposed share x (1 / kept - 1)`. `None` if nothing is kept. A lower bound: hidden traffic may become
+/// exposed.
 pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
     (kept > 0.0).then(|| 1.0 + exposed_share * (1.0 / kept - 1.0))
 }
 
-/// The share that a neighbour leaves for a disconnected device. Of `size` devices `lost` are disconnected, so each other one carries
-/// `ceil(lost / (size - lost))` in addition to its own.
+/// The share that a neighbour leaves for a disconnected device. Of `size` devices `lost` are disconnected, so
+/// each other one carries `ceil(lost / (size - lost))` in addition to its own.
 pub(crate) fn neighbour_share(size: u64, lost: u64) -> f64 {
     match size.saturating_sub(lost) {
         0 => 0.0,

@@ -1,7 +1,8 @@
 //! Failed links, switches and trays within scale-up domains.
 //!
-//! Responsible for: their classes, if the parts of the domains are known ([`crate::topology::scale_up`]). No failure rate of such a part was
-//! found in public: without one in a user's table, a class has its effect and no cost.
+//! Responsible for: their classes, if the parts of the domains are known ([`crate::topology::scale_up`]). No
+//! failure rate of such a part was found in public: without one in a user's table, a class has its effect and
+//! no cost.
 
 use super::class::Class;
 use crate::topology::Design;
@@ -32,8 +33,9 @@ fn class(design: &Design, parts: &ScaleUp, part: DomainPart) -> Class {
     }
 }
 
-/// Shares of scale-up bandwidth that failed parts take, by domain: from all of its devices (`None`), and from one of them on top. A chip
-/// that fails alone and with its tray counts once. In two racks the shares of both add up, as for traffic between them.
+/// Shares of scale-up bandwidth that failed parts take, by domain: from all of its devices (`None`), and from
+/// one of them on top. A chip that fails alone and with its tray counts once. In two racks the shares of both
+/// add up, as for traffic between them.
 pub(crate) fn lost(
     design: &Design,
     parts: &ScaleUp,
@@ -121,8 +123,8 @@ mod tests {
         );
     }
 
-    /// By hand: a chip takes the rack out for 24 h, or 1/18 of the bandwidth of 30% of the step; a link takes a GPU, for which a spare
-    /// stands by.
+    /// By hand: a chip takes the rack out for 24 h, or 1/18 of the bandwidth of 30% of the step; a link takes
+    /// a GPU, for which a spare stands by.
     #[test]
     fn the_cost_of_a_response_is_that_of_its_class() {
         let of = |without, spares, part: &str| {

@@ -1,8 +1,8 @@
 //! Expected cost of failures for a job per month: number, slowdown and lost accelerator-hours.
 //!
-//! Responsible for: assigning rates to classes, choosing the cheapest response of the job for each class, and summing. Exact for one
-//! failure at a time; concurrent failures are in [`super::sample`]. Excludes the step: its share of exposed network time, or the slowdown
-//! itself, is an input.
+//! Responsible for: assigning rates to classes, choosing the cheapest response of the job for each class, and
+//! summing. Exact for one failure at a time; concurrent failures are in [`super::sample`]. Excludes the step:
+//! its share of exposed network time, or the slowdown itself, is an input.
 
 use super::brief::{self, Brief, BriefLoss, Role};
 use super::rates::{Rate, Rates};
@@ -30,7 +30,8 @@ pub struct Job {
     pub exposed_share: f64,
     /// Share of the step that is exposed time in scale-up domains.
     pub exposed_domain_share: f64,
-    /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
+    /// Hours of all devices that an interruption costs: noticing, starting again, work since the last
+    /// checkpoint.
     pub interruption_hours: f64,
     /// Devices that carry the traffic of devices with lost bandwidth.
     pub recovery: Recovery,
@@ -116,8 +117,9 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// Flaps and slow parts for the goodput of a job, by device: the time that stalls and slow steps cost, and interruptions apart from it.
-    /// With `I` hours for each interruption, `lost + stops I` is their share of all device-hours here.
+    /// Flaps and slow parts for the goodput of a job, by device: the time that stalls and slow steps cost,
+    /// and interruptions apart from it. With `I` hours for each interruption, `lost + stops I` is their
+    /// share of all device-hours here.
     pub fn disruptions(&self, job: &Job) -> Disruptions {
         let n = self.devices as f64;
         let stops: f64 = self.brief.iter().map(BriefLoss::stops_per_month).sum();
@@ -206,8 +208,8 @@ fn brief_loss(
     })
 }
 
-/// One class. Notation: N devices; a step that takes `s` times as long; `touched` devices in the affected domains; R hours to the repair; I
-/// hours for an interruption (0 if no connection breaks). A failure costs:
+/// One class. Notation: N devices; a step that takes `s` times as long; `touched` devices in the affected
+/// domains; R hours to the repair; I hours for an interruption (0 if no connection breaks). A failure costs:
 ///
 /// * running on: `N (I + (1 - 1/s) R)`
 /// * going without: `N I' + touched R`, where the job starts again in any case
@@ -298,8 +300,9 @@ mod tests {
 
     #[test]
     fn interruptions_by_the_network_of_a_published_run() {
-        // arXiv 2407.21783, Table 5: in 54 days 16,384 accelerators saw 35 interruptions by switches and cables and 7 by NICs. Published
-        // rates of other operators give the same number within a factor of two.
+        // arXiv 2407.21783, Table 5: in 54 days 16,384 accelerators saw 35 interruptions by switches and
+        // cables and 7 by NICs. Published rates of other operators give the same number within a
+        // factor of two.
         let run = of(Kind::Clos, 16_384, 64, &JOB);
         let months = 54.0 * 24.0 / MONTH;
         let of_part = |part: &str| {
@@ -317,7 +320,8 @@ mod tests {
     fn a_month_adds_up_by_hand() {
         let run = of(Kind::RailOnly, 16_384, 128, &JOB);
         let leaf = run.classes.iter().find(|l| l.class.part == "leaf").expect("there");
-        // 256 leaves of 64 devices; 9,224 FIT; one rail in eight is gone: 1 + 0.2 / 7 until the repair after 4 h, or 512 devices less.
+        // 256 leaves of 64 devices; 9,224 FIT; one rail in eight is gone: 1 + 0.2 / 7 until the repair after
+        // 4 h, or 512 devices less.
         assert_eq!((leaf.class.count, leaf.class.cut_off, leaf.class.touched), (256, 64, 512));
         let s = 1.0 + 0.2 / 7.0;
         assert_eq!(leaf.slowdown, Some(s));
@@ -326,7 +330,8 @@ mod tests {
         assert!((leaf.lost_hours_per_month - 256.0 * 9224e-9 * 730.0 * run_on).abs() < 1e-6);
         let sum: f64 = run.classes.iter().map(|l| l.lost_hours_per_month).sum();
         assert!((run.lost_hours_per_month - sum).abs() < 1e-9 && run.lost_share < 0.02);
-        // Four links join a leaf and a spine. Other leaves spread evenly over 16 spines, so one link less leaves 3/4 into the leaf.
+        // Four links join a leaf and a spine. Other leaves spread evenly over 16 spines, so one link less
+        // leaves 3/4 into the leaf.
         let link = run.classes.iter().find(|l| l.class.part == "leaf-spine link").expect("there");
         assert_eq!(link.class.kept_spread, 0.75);
     }
@@ -367,7 +372,8 @@ mod tests {
 
     #[test]
     fn a_job_does_what_costs_least() {
-        // A NIC of a small job: run on at 1 + 0.2 / 7. At full exposure and a long repair it is better to go without the server.
+        // A NIC of a small job: run on at 1 + 0.2 / 7. At full exposure and a long repair it is better to go
+        // without the server.
         let nic = |job: &Job| of(Kind::Clos, 65_536, 64, job).classes[0].response;
         assert_eq!(nic(&Job { exposed_share: 0.0, ..JOB }), Response::RunOn);
         assert_eq!(nic(&Job { exposed_share: 1.0, ..JOB }), Response::GoWithout);

@@ -1,7 +1,8 @@
 //! Share of a job's device-hours that failures of its network cost, for the price of a token.
 //!
-//! Responsible for: the loss on one design, by the computation of `network failures`, and relative to the network that a goodput already
-//! contains. Excludes failures of accelerators and hosts, which do not depend on the network.
+//! Responsible for: the loss on one design, by the computation of `network failures`, and relative to the
+//! network that a goodput already contains. Excludes failures of accelerators and hosts, which do not depend
+//! on the network.
 
 use super::expected::{Job, expectation};
 use super::rates::Rates;
@@ -10,7 +11,8 @@ use crate::topology::{Design, DesignSpec};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 
-/// The network of a cluster without a design: a Clos without oversubscription. Only whole scale-up domains count.
+/// The network of a cluster without a design: a Clos without oversubscription. Only whole scale-up domains
+/// count.
 pub fn usual_network(cluster: &Cluster) -> DesignSpec {
     let domain = cluster.scale_up.domain_size.max(1);
     DesignSpec {
@@ -30,20 +32,23 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// `has_goodput` is true if the job's availability contains failures: those of its usual network are then not counted twice.
+    /// `has_goodput` is true if the job's availability contains failures: those of its usual network are then
+    /// not counted twice.
     pub fn new(rates: Rates, cluster: &Cluster, has_goodput: bool) -> Result<Self, Problem> {
         let included = has_goodput.then(|| usual_network(cluster).resolve()).transpose()?;
         Ok(Self { rates, included })
     }
 
-    /// Share of device-hours lost to a network, with this share of the step exposed to it: `L = sum of rate x hours of each class`.
+    /// Share of device-hours lost to a network, with this share of the step exposed to it: `L = sum of rate x
+    /// hours of each class`.
     pub fn lost(&self, design: &Design, exposed_share: f64) -> Result<f64, Problem> {
         let job = Job::usual(exposed_share);
         let expected = expectation(design, &self.rates, &job, &|kept| slowdown(kept, exposed_share))?;
         Ok(expected.lost_share)
     }
 
-    /// Factor of a job's availability on a design: `1 - L`, divided by that of the network that the goodput contains.
+    /// Factor of a job's availability on a design: `1 - L`, divided by that of the network that the goodput
+    /// contains.
     pub fn kept(&self, design: &Design, exposed_share: f64) -> Result<f64, Problem> {
         let lost = |design: &Design| self.lost(design, exposed_share);
         let included = self.included.as_ref().map_or(Ok(0.0), lost)?;
@@ -73,8 +78,9 @@ mod tests {
         DesignSpec::of(kind, 16_384, 8, 64).resolve().expect("built")
     }
 
-    /// 16,384 accelerators had 42 interruptions by NICs, switches and cables in 54 days (arXiv 2407.21783, table 5), at most 0.278 h each: 0.9% of
-    /// their hours. A design with one port per NIC loses that, within a factor of two; with two planes most of them stop nothing.
+    /// 16,384 accelerators had 42 interruptions by NICs, switches and cables in 54 days (arXiv 2407.21783,
+    /// table 5), at most 0.278 h each: 0.9% of their hours. A design with one port per NIC loses that,
+    /// within a factor of two; with two planes most of them stop nothing.
     #[test]
     fn one_port_per_device_loses_what_was_published_and_two_planes_less() {
         let none = outages(None, false);
@@ -86,7 +92,8 @@ mod tests {
         assert_eq!(none.kept(&design(Kind::RailOptimized), 0.0), Ok(1.0 - single));
     }
 
-    /// The goodput contains the failures of a Clos: its availability is unchanged there, and higher on two planes.
+    /// The goodput contains the failures of a Clos: its availability is unchanged there, and higher on two
+    /// planes.
     #[test]
     fn failures_within_the_goodput_are_not_counted_twice() {
         let with = outages(None, true);

@@ -1,7 +1,8 @@
 //! Failure rates and repair times of parts: a dated table that users override line by line.
 //!
-//! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of tables that override it, and the line that applies to each
-//! class of parts. Does not extrapolate from one part to another: a class uses the line of its own name, or of its family.
+//! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of tables that override it, and
+//! the line that applies to each class of parts. Does not extrapolate from one part to another: a class uses
+//! the line of its own name, or of its family.
 
 use super::brief::{Brief, Flaps, Slow};
 use crate::records;
@@ -133,8 +134,8 @@ impl Rates {
         Ok(rates)
     }
 
-    /// Overrides values with those of another table: a header with at least `part` and `fit`, `mtbf_hours` or `repair_hours`, then a line
-    /// for each part. Values that a line leaves open stay unchanged.
+    /// Overrides values with those of another table: a header with at least `part` and `fit`, `mtbf_hours` or
+    /// `repair_hours`, then a line for each part. Values that a line leaves open stay unchanged.
     pub fn overlay(&mut self, text: &str, file: &str) -> Result<(), Problem> {
         for (part, at, line) in read(text, file)? {
             let earlier = self.find(&part).cloned();

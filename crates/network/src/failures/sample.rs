@@ -1,7 +1,8 @@
 //! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: sampled states by a seeded generator, their mean slowdown, the probability that the step cannot finish, and standard
-//! errors of both. The same seed gives the same result on every machine. Approximate: see [`super::classes`] for exact single failures.
+//! Responsible for: sampled states by a seeded generator, their mean slowdown, the probability that the step
+//! cannot finish, and standard errors of both. The same seed gives the same result on every machine.
+//! Approximate: see [`super::classes`] for exact single failures.
 
 use super::rates::Rates;
 use super::state::{Part, States};
@@ -49,9 +50,9 @@ pub struct Sampled {
     pub worst_slowdown: f64,
     /// Share of states in which the step cannot be finished.
     pub stopped: f64,
-    /// Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence:
-    /// three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249,
-    /// 1983).
+    /// Standard error of the share. If no state or every state was stopped, it is the bound on the share's
+    /// distance with 95% confidence: three over the number of samples (J. A. Hanley and A. Lippman-Hand,
+    /// "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
     pub stopped_error: f64,
     /// Mean number of devices with a disconnected NIC.
     pub mean_cut_off: f64,
@@ -59,8 +60,8 @@ pub struct Sampled {
     pub whole: f64,
 }
 
-/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a remaining share of bandwidth, as in
-/// [`super::expected::expectation`]; it is called once for each share.
+/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a remaining
+/// share of bandwidth, as in [`super::expected::expectation`]; it is called once for each share.
 pub fn sample(
     design: &Design,
     rates: &Rates,
@@ -72,7 +73,8 @@ pub fn sample(
     sample_watched(design, rates, draw, (samples, seed), how, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the result has the states so far.
+/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the result has the
+/// states so far.
 pub fn sample_watched(
     design: &Design,
     rates: &Rates,
@@ -185,8 +187,8 @@ impl Sums {
     }
 }
 
-/// Standard error of a share of samples: `sqrt(p (1 - p) / n)`, or `min(1, 3 / n)` if none or all were found. The latter is the rule of
-/// three, because `(1 - 3/n)^n` is about 5%.
+/// Standard error of a share of samples: `sqrt(p (1 - p) / n)`, or `min(1, 3 / n)` if none or all were found.
+/// The latter is the rule of three, because `(1 - 3/n)^n` is about 5%.
 fn share_error(found: u64, samples: u64) -> f64 {
     let n = samples as f64;
     if found == 0 || found == samples {
@@ -201,7 +203,8 @@ fn uniform(choices: &mut Choices) -> f64 {
     (choices.below(1 << 30) as f64 + choices.below(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
 }
 
-/// Number of failed parts among `count`, each with a small probability: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
+/// Number of failed parts among `count`, each with a small probability: gaps between them are geometric (L.
+/// Devroye, 1986, section X.4.3).
 fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
     if chance <= 0.0 {
         return 0;
@@ -311,8 +314,8 @@ mod tests {
         }
         let error = (whole * (1.0 - whole) / 20_000.0).sqrt();
         assert!((found.whole - whole).abs() < 4.0 * error, "{found:?} {whole}");
-        // One failure at a time: the sum over parts of the downtime and its cost. Of two concurrent failures the worse counts, so sampling
-        // finds a little less.
+        // One failure at a time: the sum over parts of the downtime and its cost. Of two concurrent failures
+        // the worse counts, so sampling finds a little less.
         let first_order: f64 = classes(&clos)
             .iter()
             .map(|class| {

@@ -1,11 +1,12 @@
-//! A network with several concurrent failures: disconnected devices, stranded devices, and remaining bandwidth.
+//! A network with several concurrent failures: disconnected devices, stranded devices, and remaining
+//! bandwidth.
 //!
 //! Responsible for: any set of failed NICs, links and switches of a folded Clos network, each by its number,
 //! computed from shares of capacity. For one part the result is that of its class in [`super::classes`].
 //! Excludes other families, and the time until routes are withdrawn.
 //!
-//! Numbers run from 0: NICs by device; links between NIC and leaf by device and then plane; switches and links above by plane, fabric,
-//! and then from the first leaf on.
+//! Numbers run from 0: NICs by device; links between NIC and leaf by device and then plane; switches and
+//! links above by plane, fabric, and then from the first leaf on.
 
 use super::above::Above;
 pub use super::class::Part;
@@ -78,7 +79,8 @@ pub struct States<'a> {
     above: Above<'a>,
     /// Domains with a device in each pod of each fabric.
     pods: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// One domain for each placement in pods: failures above leaves affect all domains of a placement equally.
+    /// One domain for each placement in pods: failures above leaves affect all domains of a placement
+    /// equally.
     manners: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
@@ -151,8 +153,8 @@ impl<'a> States<'a> {
         self.left(failed).0
     }
 
-    /// The state, and the remaining connections of damaged domains: NIC ports in a plane, on a rail. Thousands of domains have the same
-    /// few.
+    /// The state, and the remaining connections of damaged domains: NIC ports in a plane, on a rail.
+    /// Thousands of domains have the same few.
     fn left(&self, failed: &[Part]) -> (State, BTreeSet<LinkPaths>) {
         let mut lost = Lost::default();
         for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
@@ -187,7 +189,8 @@ impl<'a> States<'a> {
                         link_paths.insert((plane, rail));
                     }
                 }
-                // Packets are spread evenly over the ports that lead on: the narrowest way behind them limits all.
+                // Packets are spread evenly over the ports that lead on: the narrowest way behind them limits
+                // all.
                 let ports = f64::from(ports) / planes as f64;
                 let kept = ports * own;
                 sum += ports;
@@ -274,7 +277,8 @@ impl<'a> States<'a> {
         domains
     }
 
-    /// Share of one NIC port's bandwidth that is left: 0 without NIC, link or leaf, else limited above the leaf.
+    /// Share of one NIC port's bandwidth that is left: 0 without NIC, link or leaf, else limited above the
+    /// leaf.
     fn share(&self, lost: &Lost, device: u64, plane: u64, known: &mut BTreeMap<(u64, u32, u32), f64>) -> f64 {
         let (fabric, leaf) = self.leaf_of[device as usize];
         if lost.nics.contains(&device)
@@ -287,7 +291,8 @@ impl<'a> States<'a> {
     }
 }
 
-/// Tests whether every two of these share a plane and rail. Of two without a shared one, at least one has at most half of all.
+/// Tests whether every two of these share a plane and rail. Of two without a shared one, at least one has at
+/// most half of all.
 fn all_meet(open: &BTreeSet<LinkPaths>) -> bool {
     let all = open.iter().flatten().collect::<BTreeSet<_>>().len();
     let mut few = open.iter().filter(|link_paths| link_paths.len() * 2 <= all);

@@ -10,7 +10,8 @@ fn of(spec: &DesignSpec, part: &str) -> Class {
 
 #[test]
 fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
-    // 10.1145/3651890.3672265: one NIC-ToR link of a dual-ToR host costs 6.25%; with a single ToR the job halts.
+    // 10.1145/3651890.3672265: one NIC-ToR link of a dual-ToR host costs 6.25%; with a single ToR the job
+    // halts.
     let dual = DesignSpec::of(Kind::DualPlane, 15_360, 8, 128);
     let link = of(&dual, "NIC-leaf link");
     assert!((1.0 - link.kept_spread - 0.0625).abs() < 1e-12);
@@ -21,7 +22,8 @@ fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
 
 #[test]
 fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
-    // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about 0%.
+    // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN
+    // by about 0%.
     for kind in [Kind::RailOptimized, Kind::RailOnly] {
         let leaf = of(&DesignSpec::of(kind, 4096, 8, 64), "leaf");
         assert_eq!((leaf.cut_off, leaf.stranded, leaf.kept_alone), (32, 0, 0.0), "{kind:?}");
@@ -40,15 +42,17 @@ fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
 
 #[test]
 fn a_rail_spine_takes_one_in_its_spines() {
-    // Rail-only, section 8 of the notes: a two-tier rail keeps (s - 1) / s. The other rails are untouched, but do not take over: the NICs of
-    // the rail work, and their domains do not know of losses behind them.
+    // Rail-only, section 8 of the notes: a two-tier rail keeps (s - 1) / s. The other rails are untouched,
+    // but do not take over: the NICs of the rail work, and their domains do not know of losses behind
+    // them.
     let spine = of(&DesignSpec::of(Kind::RailOnly, 16_384, 8, 128), "spine");
     assert_eq!((spine.count, spine.kept_alone), (128, 1.0 - 1.0 / 16.0));
     assert!((spine.kept_spread - spine.kept_alone).abs() < 1e-12);
     assert_eq!(spine.slowed, 2048);
 }
 
-/// Number of devices that the farthest peer of device 0 cannot reach over the network after the loss of some links.
+/// Number of devices that the farthest peer of device 0 cannot reach over the network after the loss of some
+/// links.
 fn unreachable(topology: &Topology, gone: impl Fn(LinkId) -> bool, start: u32) -> u64 {
     let mut seen = vec![false; topology.graph.node_count()];
     let mut stack = vec![NodeId(start)];

@@ -11,8 +11,8 @@
 //! faster than a selected flow at the bottleneck of that flow. This repeats until all have one, so the result
 //! is the full solution.
 //!
-//! **Changes with a large effect.** If many flows are selected, all are filled in order of their rates. The next solutions go back in this
-//! order as far as a change can have an effect (`rewind`).
+//! **Changes with a large effect.** If many flows are selected, all are filled in order of their rates. The
+//! next solutions go back in this order as far as a change can have an effect (`rewind`).
 
 mod filling;
 mod queue;
@@ -136,7 +136,8 @@ impl Allocator {
         }
     }
 
-    /// Adds a flow. If a link occurs twice in the route, its first share counts. Links without a share do not count.
+    /// Adds a flow. If a link occurs twice in the route, its first share counts. Links without a share do not
+    /// count.
     pub fn insert(&mut self, route: &[(u32, f64)]) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.routes.grow();
@@ -214,7 +215,8 @@ impl Allocator {
         self.rates[slot.0 as usize]
     }
 
-    /// Computes the rates of all flows that a change affects, and calls `changed` for those whose rate differs.
+    /// Computes the rates of all flows that a change affects, and calls `changed` for those whose rate
+    /// differs.
     pub fn solve(&mut self, mut changed: impl FnMut(Slot, f64)) {
         if self.dirty.is_empty() {
             return;
@@ -260,7 +262,8 @@ impl Allocator {
         self.touched.clear();
     }
 
-    /// Fills the selected flows, and those that lose their bottleneck as a result, until all have one; false if there are too many.
+    /// Fills the selected flows, and those that lose their bottleneck as a result, until all have one; false
+    /// if there are too many.
     fn fill_chosen(&mut self, active: usize) -> bool {
         let mut filled = 0;
         while !self.chosen.is_empty() {
@@ -334,7 +337,8 @@ impl Allocator {
         self.dirty = dirty;
     }
 
-    /// Flows on the links of the chosen that lost their bottleneck, and those that are faster than a chosen flow at its bottleneck.
+    /// Flows on the links of the chosen that lost their bottleneck, and those that are faster than a chosen
+    /// flow at its bottleneck.
     fn choose_without_bottleneck(&mut self) {
         for index in 0..self.touched.len() {
             let number = self.touched[index];

@@ -2,8 +2,8 @@
 //!
 //! Responsible for: times that change often and are rarely the next. Independent of rates.
 //!
-//! A tournament tree over slots: each inner node has the earliest time below it. Many concurrent changes are written into the leaves and
-//! the tree is rebuilt; a queue would keep an entry for every change.
+//! A tournament tree over slots: each inner node has the earliest time below it. Many concurrent changes are
+//! written into the leaves and the tree is rebuilt; a queue would keep an entry for every change.
 
 /// End times by slot, in seconds; infinite for slots without an end.
 #[derive(Debug, Default)]

@@ -34,8 +34,9 @@ pub trait Wires {
     /// Capacity of every link, in bytes a second.
     fn capacities(&self) -> Vec<f64>;
 
-    /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or 1/n if packets are sprayed),
-    /// and returns the latency of the route in seconds. Without links, the message stays on its device and takes the latency alone.
+    /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or
+    /// 1/n if packets are sprayed), and returns the latency of the route in seconds. Without links, the
+    /// message stays on its device and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
 }
 
@@ -60,8 +61,8 @@ pub trait Traffic {
         None
     }
 
-    /// State of the program within its lap. Two times with equal states and equal active messages have the same future except for its
-    /// length.
+    /// State of the program within its lap. Two times with equal states and equal active messages have the
+    /// same future except for its length.
     fn state(&self, _state: &mut Vec<u64>) {}
 
     /// Tag of an active message relative to the lap.
@@ -163,7 +164,8 @@ impl Agenda {
     }
 }
 
-/// Times closer than this share of the time since the start are equal: symmetrical flows end together except for rounding.
+/// Times closer than this share of the time since the start are equal: symmetrical flows end together except
+/// for rounding.
 const SAME_MOMENT: f64 = 1e-12;
 
 /// Runs a program to its end. Fails if messages are cut off, so that it never ends.
@@ -374,7 +376,8 @@ impl Run {
         });
     }
 
-    /// Advances all active messages by a time, as if `flows` more messages had been sent and each link had carried `carried` more bytes.
+    /// Advances all active messages by a time, as if `flows` more messages had been sent and each link had
+    /// carried `carried` more bytes.
     pub(super) fn forward(&mut self, time: f64, flows: u64, carried: &[f64], rename: impl Fn(u64) -> u64) {
         let old = std::mem::take(&mut self.agenda);
         self.agenda.recent = NOTHING_RECENT;

@@ -1,7 +1,7 @@
 //! The smallest network that is useful to simulate: a two-tier fat tree.
 //!
-//! Responsible for: links and routes in a few lines, for tests, benches and comparisons with other simulators. Excludes properties of real
-//! designs: those are in [`crate::topology`].
+//! Responsible for: links and routes in a few lines, for tests, benches and comparisons with other
+//! simulators. Excludes properties of real designs: those are in [`crate::topology`].
 
 use super::engine::{Flow, Wires};
 
@@ -21,7 +21,8 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// Without oversubscription, as in the published simulations: as many spines as hosts under a leaf, 50 GB/s and 1 us per link.
+    /// Without oversubscription, as in the published simulations: as many spines as hosts under a leaf, 50
+    /// GB/s and 1 us per link.
     pub fn non_blocking(hosts: u32, under_leaf: u32) -> Self {
         Self { hosts, under_leaf, spines: under_leaf, bandwidth: 50e9, latency: 1e-6 }
     }

@@ -1,9 +1,10 @@
 //! Programs of flows from a table or JSON: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose routes.
+//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose
+//! routes.
 //!
-//! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the program. Its bytes flow after the
-//! latency of its route.
+//! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the
+//! program. Its bytes flow after the latency of its route.
 
 mod held;
 mod json;
@@ -69,7 +70,8 @@ pub trait DomainPorts: Routes {
     /// Devices of a scale-up domain.
     fn domain_size(&self) -> u32;
 
-    /// The device of a link into or out of its scale-up domain, and true for the link into it. `None` for other links.
+    /// The device of a link into or out of its scale-up domain, and true for the link into it. `None` for
+    /// other links.
     fn domain_port(&self, link: u32) -> Option<(u32, bool)>;
 }
 
@@ -78,7 +80,8 @@ pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<In
     play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The same with progress: `watch` receives the number of flows that have ended, and may stop the program, which is a problem.
+/// The same with progress: `watch` receives the number of flows that have ended, and may stop the program,
+/// which is a problem.
 pub fn play_watched(
     routes: &impl Routes,
     flows: &[Listed],

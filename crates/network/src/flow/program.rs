@@ -49,7 +49,8 @@ pub struct Ring {
     steps: u64,
     /// Steps that each rank has begun.
     begun: Vec<u64>,
-    /// Of these, number of own messages that have arrived at the neighbour, and number of the neighbour's that have arrived here.
+    /// Of these, number of own messages that have arrived at the neighbour, and number of the neighbour's
+    /// that have arrived here.
     sent: Vec<u64>,
     received: Vec<u64>,
     /// The fewest steps that any rank has begun, and the number of ranks with that many.
@@ -165,14 +166,16 @@ fn shifted(ranks: &[u32], shift: usize, bytes: f64) -> Vec<Flow> {
     (0..n).map(|i| Flow { from: ranks[i], to: ranks[(i + shift) % n], bytes, tag: 0 }).collect()
 }
 
-/// Recursive halving and doubling of a buffer of `bytes` over a power of two of ranks; `None` for other counts.
+/// Recursive halving and doubling of a buffer of `bytes` over a power of two of ranks; `None` for other
+/// counts.
 pub fn halving_doubling(ranks: &[u32], bytes: f64) -> Option<impl Iterator<Item = Vec<Flow>> + '_> {
     let n = ranks.len();
     if !n.is_power_of_two() {
         return None;
     }
     let rounds = n.trailing_zeros();
-    // Halving: at first the partner is half the ring away and the message is half the buffer. Doubling reverses the order.
+    // Halving: at first the partner is half the ring away and the message is half the buffer. Doubling
+    // reverses the order.
     let exchange = move |round: u32| -> Vec<Flow> {
         let distance = n >> (round + 1);
         let bytes = bytes * distance as f64 / n as f64;
@@ -181,7 +184,8 @@ pub fn halving_doubling(ranks: &[u32], bytes: f64) -> Option<impl Iterator<Item 
     Some((0..rounds).chain((0..rounds).rev()).map(exchange))
 }
 
-/// One step of a direct reduce-scatter or all-gather in every group concurrently: each member sends `bytes / n` to each other.
+/// One step of a direct reduce-scatter or all-gather in every group concurrently: each member sends `bytes /
+/// n` to each other.
 pub fn direct(groups: &[Vec<u32>], bytes: f64) -> Vec<Flow> {
     groups.iter().flat_map(|group| all_to_all(group, bytes / group.len().max(1) as f64)).collect()
 }

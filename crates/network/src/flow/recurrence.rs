@@ -1,8 +1,9 @@
 //! Leaps over laps that are copies of one another.
 //!
-//! Responsible for: recognizing that a repeating program (a ring, a chain of micro-batches) has returned to the state of an earlier lap;
-//! skipping all remaining laps. Equal states have the same active messages at the same time before their next event. A deterministic system
-//! in the same state repeats itself. Requires equal, not merely similar, states.
+//! Responsible for: recognizing that a repeating program (a ring, a chain of micro-batches) has returned to
+//! the state of an earlier lap; skipping all remaining laps. Equal states have the same active messages at
+//! the same time before their next event. A deterministic system in the same state repeats itself. Requires
+//! equal, not merely similar, states.
 
 use super::engine::{ProgramProgress, Run, Traffic};
 

@@ -1,4 +1,5 @@
-//! A small network for tests: the rail-only cluster of the published simulations; and max-min rates by their definition.
+//! A small network for tests: the rail-only cluster of the published simulations; and max-min rates by their
+//! definition.
 
 use super::engine::{Flow, Wires};
 
@@ -32,8 +33,8 @@ impl Wires for RailOnly {
     }
 }
 
-/// Max-min rates by the definition, without any of the solver's structure: raise all rates by the largest step that no link forbids, freeze
-/// the flows of full links, repeat.
+/// Max-min rates by the definition, without any of the solver's structure: raise all rates by the largest
+/// step that no link forbids, freeze the flows of full links, repeat.
 pub(crate) fn oracle(capacities: &[f64], routes: &[Vec<(u32, f64)>]) -> Vec<f64> {
     let mut rates = vec![0.0; routes.len()];
     let mut frozen = vec![false; routes.len()];

@@ -1,4 +1,5 @@
-//! Flow simulations compared with the output of another simulator, with formulas, and with an independent oracle.
+//! Flow simulations compared with the output of another simulator, with formulas, and with an independent
+//! oracle.
 
 use super::program::{self, Phases, Ring};
 use super::testing::{RailOnly, oracle};
@@ -25,7 +26,8 @@ fn near(outcome: &Outcome, milliseconds: f64) {
     assert!((here / milliseconds - 1.0).abs() < 1e-6, "{here} ms, SimGrid has {milliseconds} ms");
 }
 
-/// SimGrid 3.32, CM02 without TCP corrections, two-tier fat tree with D-mod-k: the table of `docs/concepts/flow-model.md`.
+/// SimGrid 3.32, CM02 without TCP corrections, two-tier fat tree with D-mod-k: the table of
+/// `docs/concepts/flow-model.md`.
 #[test]
 fn all_to_all_match_simgrid() {
     for (hosts, milliseconds) in [(64, 1.262), (128, 2.542)] {
@@ -69,7 +71,8 @@ fn a_hierarchical_all_reduce_on_rails_matches_the_formula() {
     }
 }
 
-/// Equation (16) of the rail-only note, which SimGrid confirmed: 11.111% for N = 64, K = 8 and 9.877% for N = 512, K = 8 in two steps.
+/// Equation (16) of the rail-only note, which SimGrid confirmed: 11.111% for N = 64, K = 8 and 9.877% for N =
+/// 512, K = 8 in two steps.
 #[test]
 fn forwarding_an_all_to_all_matches_the_formula() {
     for (devices, domain, percent) in [(64_u32, 8_u32, 11.111), (512, 8, 9.877)] {
@@ -78,7 +81,8 @@ fn forwarding_an_all_to_all_matches_the_formula() {
         // One domain and one rail represent all: the steps are symmetrical.
         let inside = vec![all(domain)];
         let rail: Vec<u32> = (0..devices / domain).map(|d| d * domain).collect();
-        // Each member sends every other the N/K messages for that rail. Then each pair of the rail exchanges K messages.
+        // Each member sends every other the N/K messages for that rail. Then each pair of the rail exchanges
+        // K messages.
         let first = run(&wires, Phases::new([program::direct(&inside, 1e6 * n / k * k)]));
         let second = run(&wires, Phases::new([program::all_to_all(&rail, 1e6 * k)]));
         let overhead = first.duration / second.duration * 100.0;

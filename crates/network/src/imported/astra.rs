@@ -1,10 +1,12 @@
 //! The network file of ASTRA-sim's analytical backend: dimensions of devices.
 //!
-//! Responsible for: switches, rings and full meshes of each dimension as cables. Units are those of [`crate::exported::network`]: a GB/s is
-//! 2^30 bytes a second, and a message over a switch has the latency twice.
+//! Responsible for: switches, rings and full meshes of each dimension as cables. Units are those of
+//! [`crate::exported::network`]: a GB/s is 2^30 bytes a second, and a message over a switch has the latency
+//! twice.
 //!
-//! Device `n` has the places `n % a`, `n / a % b` and so on in dimensions of `a`, `b`, ... members. A network of one switch is a star. In all
-//! others, each device has a node of its own that forwards, as ASTRA-sim's devices do. That node has no limit of its own and no latency.
+//! Device `n` has the places `n % a`, `n / a % b` and so on in dimensions of `a`, `b`, ... members. A network
+//! of one switch is a star. In all others, each device has a node of its own that forwards, as ASTRA-sim's
+//! devices do. That node has no limit of its own and no latency.
 
 use super::drawing::{Drawing, at};
 use crate::exported::GB;

@@ -1,7 +1,8 @@
 //! A collective on a fabric from a file.
 //!
-//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as in [`crate::simulate`]),
-//! and the places of links in reports. Independent of the operation: pairs are the input.
+//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs
+//! (as in [`crate::simulate`]), and the places of links in reports. Independent of the operation: pairs are
+//! the input.
 
 use super::fabric::Imported;
 use crate::flow::program::Phases;

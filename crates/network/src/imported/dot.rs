@@ -1,7 +1,7 @@
 //! A subset of the DOT language (<https://graphviz.org/doc/info/lang.html>): one graph with nodes, edges and their attributes.
 //!
-//! Responsible for: node and edge statements, chains, `node [...]` and `edge [...]` defaults, quoted names and comments. Subgraphs, ports
-//! and HTML names are errors. Edges join both directions, in a `digraph` too.
+//! Responsible for: node and edge statements, chains, `node [...]` and `edge [...]` defaults, quoted names
+//! and comments. Subgraphs, ports and HTML names are errors. Edges join both directions, in a `digraph` too.
 
 use super::drawing::{Drawing, FORMATS, at};
 use railwright_spec::human::shorten;

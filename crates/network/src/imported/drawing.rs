@@ -1,7 +1,7 @@
 //! A fabric as a file draws it: named nodes and cables.
 //!
-//! Responsible for: nodes by name, the meaning of attributes of nodes and cables, and problems with their line. Independent of file
-//! formats.
+//! Responsible for: nodes by name, the meaning of attributes of nodes and cables, and problems with their
+//! line. Independent of file formats.
 
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};

@@ -1,10 +1,11 @@
 //! A fabric from a file, with scale-up domains and numbered devices.
 //!
-//! Responsible for: the order of devices, the domains formed by their hosts, and links with capacities. Does not compute routes
-//! ([`super::routes`]).
+//! Responsible for: the order of devices, the domains formed by their hosts, and links with capacities. Does
+//! not compute routes ([`super::routes`]).
 //!
-//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts.
-//! A scale-up domain is a host. Hosts with an unusual number of devices are excluded and listed.
+//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of
+//! the file if it has no hosts. A scale-up domain is a host. Hosts with an unusual number of devices are
+//! excluded and listed.
 
 use super::distances::Distances;
 use super::drawing::{Drawing, DrawnNode, What, at};
@@ -25,7 +26,8 @@ pub struct RouteSetting {
     pub routing: Routing,
     /// Seed of the hash.
     pub seed: u64,
-    /// Paths of a connection with `ecmp`: NCCL has 2 channels per peer (`NCCL_NCHANNELS_PER_NET_PEER`), each with one queue pair.
+    /// Paths of a connection with `ecmp`: NCCL has 2 channels per peer (`NCCL_NCHANNELS_PER_NET_PEER`), each
+    /// with one queue pair.
     pub paths: u32,
 }
 
@@ -183,7 +185,8 @@ impl Imported {
         Self { setting: RouteSetting { seed, ..self.setting }, ..self.clone() }
     }
 
-    /// The devices, their domains and their ports as a design of which only these are known: it has no switches and no routes.
+    /// The devices, their domains and their ports as a design of which only these are known: it has no
+    /// switches and no routes.
     pub fn frame(&self) -> Result<Design, Problem> {
         let spec = DesignSpec {
             name: Some(self.name.clone()),

@@ -1,17 +1,19 @@
-//! Output of `ibnetdiscover` (infiniband-diags): switches and channel adapters with the cables of their ports.
+//! Output of `ibnetdiscover` (infiniband-diags): switches and channel adapters with the cables of their
+//! ports.
 //!
-//! Responsible for: a device for every channel adapter, its host from the first word of the node description, and the data rate of every
-//! port. Unknown widths and speeds are errors.
+//! Responsible for: a device for every channel adapter, its host from the first word of the node description,
+//! and the data rate of every port. Unknown widths and speeds are errors.
 //!
-//! Every cable is listed at both of its ends and counts once. Aggregation nodes (SHARP), channel adapters inside of switches, are left out
-//! with their internal links.
+//! Every cable is listed at both of its ends and counts once. Aggregation nodes (SHARP), channel adapters
+//! inside of switches, are left out with their internal links.
 
 use super::drawing::{Drawing, at};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gbit/s of a lane after coding, by the InfiniBand architecture specification (volume 2) and its supplements.
+/// Gbit/s of a lane after coding, by the InfiniBand architecture specification (volume 2) and its
+/// supplements.
 const LANES: [(&str, f64); 9] = [
     ("SDR", 2.0),
     ("DDR", 4.0),

@@ -1,8 +1,9 @@
 //! Cables as NetBox's bulk import takes them, as written by [`crate::cabling::netbox`].
 //!
-//! Responsible for: devices, switches and their cables. An interface `nic3/0` of the equipment `host-00012` is a port of the device
-//! `host-00012/nic3`, which belongs to that host; equipment without such interfaces is a switch. NetBox has no bandwidth of cables: it is
-//! read from the label, such as `17 400 Gbit/s`. Other columns have no effect.
+//! Responsible for: devices, switches and their cables. An interface `nic3/0` of the equipment `host-00012`
+//! is a port of the device `host-00012/nic3`, which belongs to that host; equipment without such interfaces
+//! is a switch. NetBox has no bandwidth of cables: it is read from the label, such as `17 400 Gbit/s`. Other
+//! columns have no effect.
 
 use super::drawing::{Drawing, at};
 use crate::records;

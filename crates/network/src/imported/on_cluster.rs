@@ -1,6 +1,7 @@
 //! A fabric from a file with the scale-up domains of a cluster.
 //!
-//! Responsible for: completing a drawing from a cluster, and the list of what was chosen or left out. Independent of the traffic on it.
+//! Responsible for: completing a drawing from a cluster, and the list of what was chosen or left out.
+//! Independent of the traffic on it.
 
 use super::{Imported, RouteSetting, Surroundings, parse};
 use crate::topology::{Connection, Routing};

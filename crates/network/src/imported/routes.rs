@@ -1,8 +1,9 @@
 //! Shortest routes through a fabric from a file.
 //!
-//! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch. No path passes through
-//! devices, with one exception. If switches alone do not join two devices, the message passes through the sender's scale-up domain. It
-//! leaves from the devices nearest to the receiver (NCCL's PXN).
+//! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch.
+//! No path passes through devices, with one exception. If switches alone do not join two devices, the message
+//! passes through the sender's scale-up domain. It leaves from the devices nearest to the receiver (NCCL's
+//! PXN).
 
 use super::fabric::Imported;
 use crate::flow::LinkPath;
@@ -17,7 +18,8 @@ const KEPT: usize = 1 << 26;
 const FAR: u16 = u16::MAX;
 
 impl Imported {
-    /// The route of a message; `None` if nothing joins the two. Messages between the same devices are hashed by their label.
+    /// The route of a message; `None` if nothing joins the two. Messages between the same devices are hashed
+    /// by their label.
     pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
         let mut link_path = LinkPath::default();
         let domain = self.domain as u32;

@@ -139,8 +139,8 @@ const RIGHT: usize = 150;
 const BOTTOM: usize = 24;
 const INK: [u8; 3] = [60, 66, 76];
 
-/// The same square in pixels, with ranks along its sides and a scale of bytes on a logarithmic axis: darker is more, white is zero. `None`
-/// if it has more cells than fit.
+/// The same square in pixels, with ranks along its sides and a scale of bytes on a logarithmic axis: darker
+/// is more, white is zero. `None` if it has more cells than fit.
 pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     if chart.side == 0 || chart.side > MOST {
         return None;

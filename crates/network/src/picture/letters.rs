@@ -1,6 +1,7 @@
 //! Letters in pixels, for charts without a font.
 //!
-//! Responsible for: the few capitals, digits and signs that a heat map's axes need, three pixels by five. All other characters are blank.
+//! Responsible for: the few capitals, digits and signs that a heat map's axes need, three pixels by five. All
+//! other characters are blank.
 
 /// Rows of three bits each, from the top.
 fn glyph(letter: char) -> [u8; 5] {

@@ -1,6 +1,7 @@
 //! Curves over a shared axis of categories or powers of two.
 //!
-//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Does not smooth.
+//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and
+//! linearly up. Does not smooth.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};

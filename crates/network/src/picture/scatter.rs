@@ -1,7 +1,7 @@
 //! Points over two quantities, those that matter joined by a line.
 //!
-//! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped line through the points of a
-//! front. Does not compute the front.
+//! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped
+//! line through the points of a front. Does not compute the front.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};

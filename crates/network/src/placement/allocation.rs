@@ -1,6 +1,7 @@
 //! Hosts that a run was given, and the devices of its ranks.
 //!
-//! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device with two ranks.
+//! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device
+//! with two ranks.
 
 use super::names::{number_of, same_number};
 use crate::traffic::RankPlacement;
@@ -92,7 +93,8 @@ impl Allocation {
         Ok(allocation)
     }
 
-    /// Hosts with different names are different hosts: a number alone does not distinguish `rack0n1` from `rack1n1`.
+    /// Hosts with different names are different hosts: a number alone does not distinguish `rack0n1` from
+    /// `rack1n1`.
     fn check_names(&self) -> Result<(), Problem> {
         let mut names: BTreeMap<u32, &str> = BTreeMap::new();
         for host in &self.hosts {

@@ -1,7 +1,8 @@
 //! Host files of MPI launchers, read and written.
 //!
-//! Responsible for: `HOST`, `HOST slots=N` (Open MPI), `HOST:N` (MPICH, Hydra), and `HOST gpus=LIST` for chosen devices of a host.
-//! Unsupported keys that would change the placement are errors, and so are contradictory numbers of devices.
+//! Responsible for: `HOST`, `HOST slots=N` (Open MPI), `HOST:N` (MPICH, Hydra), and `HOST gpus=LIST` for
+//! chosen devices of a host. Unsupported keys that would change the placement are errors, and so are
+//! contradictory numbers of devices.
 
 use super::names::host_names;
 use super::{Allocation, Host, Inventory};
@@ -86,7 +87,8 @@ fn list_of(text: &str, inventory: &Inventory) -> Result<Vec<u32>, Problem> {
     Ok(all)
 }
 
-/// A host file with one line per host: `HOST slots=N`, or `HOST gpus=LIST` if the devices are not the first ones.
+/// A host file with one line per host: `HOST slots=N`, or `HOST gpus=LIST` if the devices are not the first
+/// ones.
 pub fn written_hosts(allocation: &Allocation, per_host: u32) -> String {
     let mut text = String::new();
     for host in &allocation.hosts {

@@ -1,6 +1,7 @@
 //! Host names: node lists as Slurm writes them.
 //!
-//! Responsible for: every name of a list in its order. Lists without an end, and more names than a network has devices, are errors.
+//! Responsible for: every name of a list in its order. Lists without an end, and more names than a network
+//! has devices, are errors.
 
 use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
@@ -8,8 +9,8 @@ use railwright_spec::problem::Problem;
 /// Maximum number of hosts: more than the devices of any network that can be simulated.
 const MOST: usize = 1 << 22;
 
-/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may occur anywhere, and several times; numbers keep
-/// their zeros.
+/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may occur anywhere, and
+/// several times; numbers keep their zeros.
 pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
     let mut all = Vec::new();
     for part in split(text) {
@@ -40,7 +41,8 @@ fn too_many() -> Problem {
         .hint("list only the hosts of the run")
 }
 
-/// The last number in a host's name. If the name has a domain, as `gpu07.example.com`, the last number of its first label.
+/// The last number in a host's name. If the name has a domain, as `gpu07.example.com`, the last number of its
+/// first label.
 pub fn number_of(name: &str) -> Result<u32, Problem> {
     let is_digit = |c: char| c.is_ascii_digit();
     let label = name.split('.').next().unwrap_or_default();
@@ -55,7 +57,8 @@ pub fn number_of(name: &str) -> Result<u32, Problem> {
     })
 }
 
-/// The problem of two hosts that their numbers do not distinguish, as `r1n1` and `r2n1`. `option` sets the devices without names.
+/// The problem of two hosts that their numbers do not distinguish, as `r1n1` and `r2n1`. `option` sets the
+/// devices without names.
 pub fn same_number(one: &str, other: &str, option: &str) -> Problem {
     Problem::new(format!("hosts `{}` and `{}` have the same number", shorten(one), shorten(other))).hint(format!(
         "hosts are identified by the last number in their names: use names with one number each, or {option}"

@@ -1,11 +1,11 @@
 //! Orders of hosts with little traffic above leaves.
 //!
-//! Responsible for: hosts sorted by the network, and swaps of two hosts while they reduce the bytes above leaves. Excludes the gain of an
-//! order: that is simulated.
+//! Responsible for: hosts sorted by the network, and swaps of two hosts while they reduce the bytes above
+//! leaves. Excludes the gain of an order: that is simulated.
 //!
-//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts
-//! of one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
-//! partitions. It ends in a local minimum.
+//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a
+//! quadratic assignment, in which hosts of one domain are equivalent. Swaps of pairs are the descent of B.
+//! Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for partitions. It ends in a local minimum.
 
 use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 
 /// Hosts up to which swaps are tried: pairs are its square.
 pub const MOST_HOSTS: usize = 4096;
-/// Terms of a sweep up to which swaps are tried: pairs of hosts times the hosts that both talk to. A second or so.
+/// Terms of a sweep up to which swaps are tried: pairs of hosts times the hosts that both talk to. A second
+/// or so.
 const MOST_TERMS: f64 = 4e8;
 /// Sweeps over all pairs; most orders are settled after three.
 const MOST_SWEEPS: usize = 16;
@@ -74,8 +75,8 @@ pub fn by_network(allocation: &Allocation, tree: &Tree) -> Vec<usize> {
     order
 }
 
-/// An order after swaps of two hosts with equal numbers of ranks, while a swap reduces the weighted bytes. `None` for too many hosts, or
-/// after cancellation.
+/// An order after swaps of two hosts with equal numbers of ranks, while a swap reduces the weighted bytes.
+/// `None` for too many hosts, or after cancellation.
 pub fn refined(
     allocation: &Allocation,
     tree: &Tree,

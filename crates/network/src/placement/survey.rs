@@ -1,6 +1,7 @@
 //! Positions of the ranks of an allocation, and distances of their traffic.
 //!
-//! Responsible for: ranks by leaf group, leaf groups and pods compared with the minimum for the run, and bytes by level and rail.
+//! Responsible for: ranks by leaf group, leaf groups and pods compared with the minimum for the run, and
+//! bytes by level and rail.
 
 use super::tree::distinct;
 use super::{Allocation, Spot, Tree};

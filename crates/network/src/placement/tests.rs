@@ -71,7 +71,8 @@ fn an_allocation_has_each_device_once_and_as_many_as_ranks() {
     assert_eq!((seats.device(0), seats.device(8), seats.rank(3), seats.last()), (8, 0, 11, 15));
 }
 
-/// 64 devices in hosts of 4 with one NIC each below leaves of 8: leaf groups of 2 hosts, two to one oversubscribed.
+/// 64 devices in hosts of 4 with one NIC each below leaves of 8: leaf groups of 2 hosts, two to one
+/// oversubscribed.
 fn clos() -> Topology {
     built(Kind::Clos)
 }
@@ -110,8 +111,8 @@ fn rings(hosts: u64) -> Traffic {
     Traffic { numbering, exchanges: vec![exchange] }
 }
 
-/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. After sorting, only the two hops between
-/// the groups cross.
+/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. After
+/// sorting, only the two hops between the groups cross.
 #[test]
 fn rings_over_alternate_leaf_groups_cross_at_every_hop() {
     let (topology, traffic) = (clos(), rings(4));

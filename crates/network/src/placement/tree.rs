@@ -1,8 +1,9 @@
 //! Parts of a network that share switches: leaf groups and pods.
 //!
-//! Responsible for: the position of each device, hosts by the fragments of a scheduler, and the weight of a byte above each level. A *leaf
-//! group* is the domains whose first device is below one leaf or router; a *pod* is that of a Clos, or a group of a dragonfly. Networks
-//! without such levels (torus, one domain) have none.
+//! Responsible for: the position of each device, hosts by the fragments of a scheduler, and the weight of a
+//! byte above each level. A *leaf group* is the domains whose first device is below one leaf or router; a
+//! *pod* is that of a Clos, or a group of a dragonfly. Networks without such levels (torus, one domain) have
+//! none.
 
 use super::{Host, Inventory};
 use crate::topology::{Fabric, Node, Topology};
@@ -80,8 +81,8 @@ impl Tree {
         full.count() as u64
     }
 
-    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside it, and the oversubscription of
-    /// every level above.
+    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside it,
+    /// and the oversubscription of every level above.
     pub fn weight(&self, a: Spot, b: Spot) -> f64 {
         let [leaf, spine] = self.oversubscription;
         match (a.pod == b.pod, a.leaf == b.leaf) {
@@ -91,7 +92,8 @@ impl Tree {
         }
     }
 
-    /// The first hosts of each pod, as many as its entry in a list; of each leaf group if the network has one pod.
+    /// The first hosts of each pod, as many as its entry in a list; of each leaf group if the network has one
+    /// pod.
     pub fn fragments(&self, counts: &[u32], inventory: &Inventory) -> Result<Vec<Host>, Problem> {
         let by_pod = self.pods() > 1;
         let part = |place: u32| {

@@ -1,7 +1,8 @@
 //! Cost of a non-blocking network, counted in switch ports and transceivers.
 //!
-//! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail, and the share that rail-only
-//! saves. Excludes list prices: only the ratio of a port to a transceiver matters here. Bills with prices are in the crate's `bill`.
+//! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail,
+//! and the share that rail-only saves. Excludes list prices: only the ratio of a port to a transceiver
+//! matters here. Bills with prices are in the crate's `bill`.
 
 use crate::bill::savings::{self, Parts};
 use railwright_spec::problem::Problem;
@@ -82,7 +83,8 @@ pub fn saving(before: &Counts, after: &Counts, ratio: f64) -> f64 {
     savings::saving(after.parts(), before.parts(), ratio)
 }
 
-/// Price of a 100 Gb/s switch port over that of a transceiver in the table that the paper cites (TopoOpt): 187 and 99 dollars.
+/// Price of a 100 Gb/s switch port over that of a transceiver in the table that the paper cites (TopoOpt):
+/// 187 and 99 dollars.
 pub const PAPER_RATIO: f64 = 187.0 / 99.0;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The paper's figures as SVG.
 //!
-//! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is the traffic's closed form.
+//! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is
+//! the traffic's closed form.
 
 pub use super::figure::Figure;
 use super::report::{RailOnlyReport, WORKLOADS};

@@ -1,11 +1,13 @@
 //! An all-to-all on a network that joins only rails.
 //!
-//! Responsible for: cost of forwarding through the scale-up domain over a full fabric. Excludes overlap: an implementation that hides the
-//! smaller step has no cost as long as the domain is faster than an [`overhead`] of 1 requires.
+//! Responsible for: cost of forwarding through the scale-up domain over a full fabric. Excludes overlap: an
+//! implementation that hides the smaller step has no cost as long as the domain is faster than an
+//! [`overhead`] of 1 requires.
 
 use super::Parameters;
 
-/// (16) `overhead = (B_S / B_F) ((K - 1) / K) (N / (N - K))`: the step inside the domain over the step on the rails.
+/// (16) `overhead = (B_S / B_F) ((K - 1) / K) (N / (N - K))`: the step inside the domain over the step on the
+/// rails.
 pub fn overhead(p: &Parameters) -> f64 {
     (p.network / p.scale_up) * ((p.domain - 1.0) / p.domain) * (p.devices / (p.devices - p.domain))
 }
@@ -31,7 +33,8 @@ mod tests {
             let p = Parameters {
                 scale_up: BytesPerSecond::from_gb(scale_up),
                 network: BytesPerSecond::from_gb(network),
-                // Every table row has N = 32,768, which 72 does not divide; the formula is defined all the same.
+                // Every table row has N = 32,768, which 72 does not divide; the formula is defined all the
+                // same.
                 ..Parameters::paper(GPT3, 32e6, 32768.0, domain)
             };
             assert!((overhead(&p) * 100.0 - percent).abs() < 0.006, "{}", overhead(&p));

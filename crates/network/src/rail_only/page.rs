@@ -1,6 +1,7 @@
 //! The paper on one page: every claim with its status, next to the figure or table that it belongs to.
 //!
-//! Responsible for: assignment of claims to figures, and self-contained HTML. Every claim and every figure appears once (a test).
+//! Responsible for: assignment of claims to figures, and self-contained HTML. Every claim and every figure
+//! appears once (a test).
 
 use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;

@@ -1,6 +1,7 @@
 //! The paper's figures and tables as numbers, in one value.
 //!
-//! Responsible for: the configurations of each figure, and their results. Charts of them are in [`super::figures`].
+//! Responsible for: the configurations of each figure, and their results. Charts of them are in
+//! [`super::figures`].
 
 use super::targets::{Target, targets};
 use super::time::{Iteration, ideal, iteration, optimum, optimum_by_search, relative_performance};
@@ -27,7 +28,8 @@ pub(super) const DOMAINS: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 pub struct WorkloadRow {
     /// The workload.
     pub workload: &'static str,
-    /// Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic never leaves its rail.
+    /// Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic
+    /// never leaves its rail.
     pub rail_only: Iteration,
     /// Sum of the terms, in seconds.
     pub total: Seconds,

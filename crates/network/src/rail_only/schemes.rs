@@ -1,6 +1,8 @@
-//! Schemes of the paper: the route of a message between rails (section 3.1), and traffic between pairs of devices (figure 4).
+//! Schemes of the paper: the route of a message between rails (section 3.1), and traffic between pairs of
+//! devices (figure 4).
 //!
-//! Responsible for: diagrams without axes. The pairs are those of [`super::traffic`] at a size that a reader can count.
+//! Responsible for: diagrams without axes. The pairs are those of [`super::traffic`] at a size that a reader
+//! can count.
 
 use super::figure::Figure;
 use crate::picture::{legend, open};
@@ -61,7 +63,8 @@ pub(super) fn classes(domains: u32) -> Figure {
     Figure { file: format!("figure-4-classes-{domains}.svg"), svg: out }
 }
 
-/// Section 3.1: a message to a device of another domain and another rail uses its own domain to reach the rail, and then the rail.
+/// Section 3.1: a message to a device of another domain and another rail uses its own domain to reach the
+/// rail, and then the rail.
 pub(super) fn path() -> Figure {
     const DEVICES: usize = 4;
     let (wide, tall, left, gap) = (72.0, 34.0, 110.0, 16.0);

@@ -42,7 +42,8 @@ pub struct Claim {
 pub enum Kind {
     /// A number.
     Value,
-    /// A number from which prices, powers or a rate were solved: reproducing it shows only that the solution is one.
+    /// A number from which prices, powers or a rate were solved: reproducing it shows only that the solution
+    /// is one.
     Construction,
     /// At least.
     Above,

@@ -1,7 +1,7 @@
 //! Time of an iteration by term, its optimum, and the ideal network.
 //!
-//! Responsible for: equations (2) to (12). Excludes constraints that the paper does not state (whole numbers, memory): the optimum is
-//! continuous, and the curve is convex, so a whole optimum is one of its neighbours.
+//! Responsible for: equations (2) to (12). Excludes constraints that the paper does not state (whole numbers,
+//! memory): the optimum is continuous, and the curve is convex, so a whole optimum is one of its neighbours.
 
 use super::Parameters;
 use railwright_spec::quantity::{Flop, Seconds};
@@ -40,8 +40,8 @@ fn compute(p: &Parameters) -> Seconds {
     Flop::new(6.0 * p.model.parameters * p.tokens / p.devices) / p.compute
 }
 
-/// Bytes that a member of a model-parallel group sends to each other member in an iteration: `2 a l h e tau / N`, a all-reduces a layer,
-/// each a reduce-scatter and an all-gather.
+/// Bytes that a member of a model-parallel group sends to each other member in an iteration: `2 a l h e tau /
+/// N`, a all-reduces a layer, each a reduce-scatter and an all-gather.
 pub fn model_parallel_pair(p: &Parameters) -> f64 {
     2.0 * p.all_reduces * p.model.layers * p.model.hidden * p.element.get() * p.tokens / p.devices
 }
@@ -56,12 +56,14 @@ fn data_in_domain(p: &Parameters, model_parallel: f64) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / model_parallel - 1.0 / p.domain) / p.scale_up.get())
 }
 
-/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and send it over their rails.
+/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and send
+/// it over their rails.
 fn data_on_rails(p: &Parameters) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / p.domain - 1.0 / p.devices) / p.network.get())
 }
 
-/// (8) `N_M* = sqrt(P N / (a l h tau))`: balance of the two terms inside the domain. Independent of bandwidths and domain size.
+/// (8) `N_M* = sqrt(P N / (a l h tau))`: balance of the two terms inside the domain. Independent of
+/// bandwidths and domain size.
 pub fn optimum(p: &Parameters) -> f64 {
     let Parameters { model, .. } = p;
     (model.parameters * p.devices / (p.all_reduces * model.layers * model.hidden * p.tokens)).sqrt()
@@ -93,7 +95,8 @@ pub fn relative_performance(p: &Parameters) -> f64 {
     ideal(p).total() / iteration(p).total()
 }
 
-/// The smallest iteration time by golden-section search over `1 <= N_M <= K`, for comparison with the closed form: the size and the time.
+/// The smallest iteration time by golden-section search over `1 <= N_M <= K`, for comparison with the closed
+/// form: the size and the time.
 pub fn optimum_by_search(p: &Parameters) -> (f64, Seconds) {
     let ratio = (5_f64.sqrt() - 1.0) / 2.0;
     let time = |n: f64| iteration_with(p, n).total();
@@ -116,7 +119,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The table of section 3 of the derivation, N = 16,384: model, tokens, N_M*, T_C, T_MP, then K, T_DP,in, T_DP,x, T.
+    /// The table of section 3 of the derivation, N = 16,384: model, tokens, N_M*, T_C, T_MP, then K, T_DP,in,
+    /// T_DP,x, T.
     #[test]
     fn terms_are_those_of_the_derivation() {
         let models = [(GPT3, 32e6, 4.36, 2.0728, 0.2579), (OPT3, 2e6, 17.43, 0.1296, 0.0789)];

@@ -1,7 +1,8 @@
 //! Traffic of an iteration (figures 3 and 4).
 //!
-//! Responsible for: partners and bytes of each class of pairs, shares of silent pairs and of bytes inside domains. Numbering is contiguous:
-//! rank in domain = device mod K, model-parallel groups are blocks of N_M. Does not draw.
+//! Responsible for: partners and bytes of each class of pairs, shares of silent pairs and of bytes inside
+//! domains. Numbering is contiguous: rank in domain = device mod K, model-parallel groups are blocks of N_M.
+//! Does not draw.
 
 use super::Parameters;
 use super::time::{model_parallel_pair, optimum};
@@ -39,7 +40,8 @@ pub struct Traffic {
     pub others: f64,
 }
 
-/// Section 4: (N_M - 1) partners at `8 l h e tau / N`, (K / N_M - 1) at `2 P e / K`, (N / K - 1) at `2 P e / N`.
+/// Section 4: (N_M - 1) partners at `8 l h e tau / N`, (K / N_M - 1) at `2 P e / K`, (N / K - 1) at `2 P e /
+/// N`.
 pub fn traffic(p: &Parameters) -> Traffic {
     let group = optimum(p) * p.model_parallel_factor;
     let gradients = p.model.parameters * p.element.get();

@@ -4,16 +4,19 @@
 //! Responsible for: the smallest network in which every flow has its rate of the full network. Does not
 //! simulate.
 //!
-//! **Why this is exact.** Colour flows and links. Flows of one colour cross equally many links of every colour, with equal shares. Links of
-//! one colour have equal capacity and are crossed by equally many flows of every colour. This is an equitable partition; colour refinement
-//! finds the coarsest. Progressive filling raises all rates together. As long as flows of one colour have equal rates, links of one colour
-//! carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them crosses one, and all of that
-//! colour freeze together. By induction rates are equal within colours. One flow of each colour, loading one link of each colour by the sum
-//! of its colour there, has the same rates. When all flows of a colour end together, the remaining partition is equitable again. Tests
-//! compare this with the full network.
+//! **Why this is exact.** Colour flows and links. Flows of one colour cross equally many links of every
+//! colour, with equal shares. Links of one colour have equal capacity and are crossed by equally many flows
+//! of every colour. This is an equitable partition; colour refinement finds the coarsest. Progressive filling
+//! raises all rates together. As long as flows of one colour have equal rates, links of one colour
+//! carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them
+//! crosses one, and all of that colour freeze together. By induction rates are equal within colours. One flow
+//! of each colour, loading one link of each colour by the sum of its colour there, has the same rates. When
+//! all flows of a colour end together, the remaining partition is equitable again. Tests compare this with
+//! the full network.
 //!
-//! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
-//! the rate of their slowest, an approximation that is reported as such ([`Bundle::uniform`]).
+//! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step.
+//! Then all members of a class have the rate of their slowest, an approximation that is reported as such
+//! ([`Bundle::uniform`]).
 
 use super::class::{Block, Class};
 use super::edge::Edge;
@@ -133,21 +136,22 @@ impl Members {
         all.map(|(&colours, apart)| if colours > most && !apart { 1 } else { colours }).collect()
     }
 
-    /// The small network; classes with more than `most` colours keep step with their slowest member, unless they are to stay apart.
+    /// The small network; classes with more than `most` colours keep step with their slowest member, unless
+    /// they are to stay apart.
     pub fn bundle(&self, most: usize) -> Bundle {
         Bundle::of(self, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of many tasks on networks of many
-    /// different links.
+    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of
+    /// many tasks on networks of many different links.
     pub fn coarse(&self) -> Bundle {
         Bundle::of(self, 1, COARSE)
     }
 }
 
 impl Bundle {
-    /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
-    /// stay apart.
+    /// Of classes on a network; those with more than `most` colours keep step with their slowest member,
+    /// unless they are to stay apart.
     pub fn new(links: &dyn Links, classes: &[Class], most: usize) -> Result<Self, Problem> {
         Ok(Members::new(links, classes)?.bundle(most))
     }
@@ -261,7 +265,8 @@ enum Group<'a> {
 }
 
 impl Group<'_> {
-    /// Load of its pairs on the links of the network: bytes per second at ideal speed, and the longest latency.
+    /// Load of its pairs on the links of the network: bytes per second at ideal speed, and the longest
+    /// latency.
     fn loads(self, links: &dyn Links, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
         let mut touched: Vec<u32> = Vec::new();
         let mut latency = 0.0_f64;

@@ -68,8 +68,9 @@ impl Class {
         Self::of_groups(exchange, groups, design)
     }
 
-    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the first devices, as in the closed
-    /// form: groups that share fewer domains there are slower because of their own ports.
+    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the
+    /// first devices, as in the closed form: groups that share fewer domains there are slower because of
+    /// their own ports.
     pub fn seated(
         exchange: &Exchange,
         numbering: &Numbering,
@@ -87,7 +88,8 @@ impl Class {
         Self { ideal: first.ideal, ..Self::of_groups(exchange, groups, design) }
     }
 
-    /// One call of an exchange by groups of any devices, instead of its own groups; all groups have equal size.
+    /// One call of an exchange by groups of any devices, instead of its own groups; all groups have equal
+    /// size.
     pub fn of_groups(
         exchange: &Exchange,
         groups: impl IntoIterator<Item = Vec<u32>>,
@@ -189,8 +191,9 @@ impl Ports {
     }
 }
 
-/// Seconds of the pairs with the devices' own ports as the only limit. It is the largest amount that any device sends or receives inside
-/// its domain over the domain's bandwidth, or across over its network bandwidth.
+/// Seconds of the pairs with the devices' own ports as the only limit. It is the largest amount that any
+/// device sends or receives inside its domain over the domain's bandwidth, or across over its network
+/// bandwidth.
 pub fn ideal(edges: &[Edge], of: &Ports) -> f64 {
     let Ports { domain, inside, across } = *of;
     let domain = domain.max(1);

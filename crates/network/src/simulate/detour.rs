@@ -1,10 +1,12 @@
 //! Routes around broken parts.
 //!
-//! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::link_paths`).
+//! Responsible for: the route of a message whose usual route is broken. Excludes usual routes
+//! (`topology::link_paths`).
 //!
-//! Equal routes first: every switch spreads sprayed packets evenly over its links that lead on, and hashes choose among them with equal
-//! chances. No switch weighs its links by the bandwidth behind them, except with adaptive routing in trees. `network failures` has the same
-//! policy (`failures::above`). Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
+//! Equal routes first: every switch spreads sprayed packets evenly over its links that lead on, and hashes
+//! choose among them with equal chances. No switch weighs its links by the bandwidth behind them, except with
+//! adaptive routing in trees. `network failures` has the same policy (`failures::above`). Then other NICs of
+//! both scale-up domains, evenly over all that work. Then the shortest route over switches
 //! alone, as dragonflies and tori allow.
 
 use super::wiring::Wiring;
@@ -12,7 +14,8 @@ use crate::flow::LinkPath;
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Draws of a port by hash before its equal routes count as gone: with one port in ten left, fewer than two in a million miss it.
+/// Draws of a port by hash before its equal routes count as gone: with one port in ten left, fewer than two
+/// in a million miss it.
 const DRAWS: u64 = 128;
 
 pub(super) fn around(
@@ -83,14 +86,15 @@ pub(super) fn own_path(wiring: &Wiring, from: u32, to: u32, label: u64) -> Optio
     }
 }
 
-/// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input over the rest. Adaptive routing
-/// in trees weighs the links to a switch by the bandwidth that leads on from it, at most their own. Queues grow where less leads on, until
-/// packets avoid them.
+/// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input
+/// over the rest. Adaptive routing in trees weighs the links to a switch by the bandwidth that leads on from
+/// it, at most their own. Queues grow where less leads on, until packets avoid them.
 fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
     let design = &wiring.topology.design;
     let is_weighed = design.routing == Routing::Adaptive && design.kind.is_clos();
-    // Backwards: nodes from which an unbroken route continues, and the bandwidth of all kept links between two nodes.
+    // Backwards: nodes from which an unbroken route continues, and the bandwidth of all kept links between
+    // two nodes.
     let mut leads: BTreeSet<NodeId> = BTreeSet::from([NodeId(to)]);
     let mut between: BTreeMap<(NodeId, NodeId), f64> = BTreeMap::new();
     let mut kept: Vec<Hop> = Vec::with_capacity(usual.hops.len());
@@ -138,8 +142,8 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
     Some(wiring.plain(&route))
 }
 
-/// Over NICs of other devices in the sender's domain, and in the receiver's if rails are separate or its own NIC is lost: the same share
-/// over each working pair.
+/// Over NICs of other devices in the sender's domain, and in the receiver's if rails are separate or its own
+/// NIC is lost: the same share over each working pair.
 fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let topology = &wiring.topology;
     let size = topology.design.domain.size as u32;

@@ -1,7 +1,7 @@
 //! Time of exchanges that run together on a network.
 //!
-//! Responsible for: times of exchanges that start together, and utilization of links. Independent of the reason for their concurrency;
-//! [`super::script`] runs a step.
+//! Responsible for: times of exchanges that start together, and utilization of links. Independent of the
+//! reason for their concurrency; [`super::script`] runs a step.
 
 use super::bundle::Bundle;
 use super::class::Class;

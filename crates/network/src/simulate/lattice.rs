@@ -1,13 +1,15 @@
-//! Collectives on a torus: gathers and reductions along all dimensions concurrently, in both directions of each ring.
+//! Collectives on a torus: gathers and reductions along all dimensions concurrently, in both directions of
+//! each ring.
 //!
-//! Responsible for: bytes between neighbours. Excludes routes (`topology::link_paths`) and communication that is
-//! equal on any network (messages, all-to-all).
+//! Responsible for: bytes between neighbours. Excludes routes (`topology::link_paths`) and communication that
+//! is equal on any network (messages, all-to-all).
 //!
-//! A group whose members fill a grid splits its bytes into parts. Each part uses one dimension after the other, forwards or backwards.
-//! Parts use the dimensions in different orders such that all dimensions carry equal load. That is always possible: a set `A` of dimensions
-//! of `e` members can carry any share up to `1 - 1/prod e` of the bytes. That exceeds its equal share of `1 - 1/n`. So each neighbour
-//! receives `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E. Chan et al., Concurrency and
-//! Computation 19, 2007; P. Sack and W. Gropp, 2015).
+//! A group whose members fill a grid splits its bytes into parts. Each part uses one dimension after the
+//! other, forwards or backwards. Parts use the dimensions in different orders such that all dimensions carry
+//! equal load. That is always possible: a set `A` of dimensions of `e` members can carry any share up to `1 -
+//! 1/prod e` of the bytes. That exceeds its equal share of `1 - 1/n`. So each neighbour receives `V (n - 1) /
+//! n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E. Chan et al.,
+//! Concurrency and Computation 19, 2007; P. Sack and W. Gropp, 2015).
 
 use super::edge::Edge;
 use crate::topology::torus::Torus;
@@ -109,7 +111,8 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     }
 
-    /// `V (n - 1)/n` over the links of a group's dimensions: all six for the whole torus, two for one ring of it.
+    /// `V (n - 1)/n` over the links of a group's dimensions: all six for the whole torus, two for one ring of
+    /// it.
     #[test]
     fn gathers_and_reductions_take_their_closed_forms() {
         let whole = torus(&[4, 4, 4], &[]);
@@ -131,8 +134,8 @@ mod tests {
         near(line, 1e9 * 3.0 / 4.0 / link);
     }
 
-    /// An all-to-all is limited by the bisection, `2 N / n` links in each direction for `(N/2)^2` pairs (network.md, section 3: `2 n^2` of
-    /// an `n^3`): `N n / 8` messages per link for even sides.
+    /// An all-to-all is limited by the bisection, `2 N / n` links in each direction for `(N/2)^2` pairs
+    /// (network.md, section 3: `2 n^2` of an `n^3`): `N n / 8` messages per link for even sides.
     #[test]
     fn an_all_to_all_meets_the_bisection_bound() {
         for (dimensions, longest) in [(&[4_u64, 4, 4][..], 4.0), (&[8, 4], 8.0), (&[8], 8.0), (&[6, 6], 6.0)]
@@ -150,8 +153,9 @@ mod tests {
         }
     }
 
-    /// A broken cable: rings through it use the other direction, over the links of their own dimension. They take three times as long: own
-    /// bytes in both directions, and the bytes of the broken cable. With the return link broken too, ranks are cut off or others forward.
+    /// A broken cable: rings through it use the other direction, over the links of their own dimension. They
+    /// take three times as long: own bytes in both directions, and the bytes of the broken cable. With
+    /// the return link broken too, ranks are cut off or others forward.
     #[test]
     fn broken_cables_are_gone_around() {
         let (whole, _) = time(&torus(&[8], &[]), Shape::Gather, 8, 1);

@@ -1,6 +1,7 @@
 //! The network of exchanges: its links, and the route of every message.
 //!
-//! Responsible for: what the simulation of a step reads from a network, whether it is a design or a fabric from a file.
+//! Responsible for: what the simulation of a step reads from a network, whether it is a design or a fabric
+//! from a file.
 
 use super::class::Block;
 use crate::flow::LinkPath;
@@ -33,7 +34,8 @@ pub trait Links {
         Vec::new()
     }
 
-    /// Adds the load of a block to links without a loop over its pairs. False if its routes do not follow from counting.
+    /// Adds the load of a block to links without a loop over its pairs. False if its routes do not follow
+    /// from counting.
     fn count(&self, _: &Block, _: &mut dyn FnMut(u32, f64)) -> bool {
         false
     }

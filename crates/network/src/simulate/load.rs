@@ -29,7 +29,8 @@ pub struct LayerLoad {
     pub link: String,
 }
 
-/// Loads by layer, from the devices outwards, of the units' traffic (`moved`, in seconds at ideal speed) during a time.
+/// Loads by layer, from the devices outwards, of the units' traffic (`moved`, in seconds at ideal speed)
+/// during a time.
 pub fn layers(links: &dyn Links, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
     let capacities = links.capacities();
     let mut carried = vec![0.0; capacities.len()];

@@ -1,7 +1,7 @@
 //! Utilization of links over the time of a step.
 //!
-//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Assumes an even flow within an
-//! exchange, so that an interval in which its speed changes has the mean.
+//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Assumes
+//! an even flow within an exchange, so that an interval in which its speed changes has the mean.
 
 use super::bundle::Bundle;
 use super::links::Links;
@@ -161,7 +161,8 @@ impl OverTime {
         })
     }
 
-    /// Loads as CSV: layer, link (empty for the mean of the layer), start and end of the interval in seconds, share of the capacity.
+    /// Loads as CSV: layer, link (empty for the mean of the layer), start and end of the interval in seconds,
+    /// share of the capacity.
     pub fn csv(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::from("layer,link,from_s,to_s,busy\n");

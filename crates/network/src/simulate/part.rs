@@ -51,8 +51,8 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
-    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `top:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`, the
-    /// spelling of `network failures`.
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `top:1`, `router:4` or `link:leaf-spine:12`; numbers
+    /// start at 0. `leaf#0` is `leaf:0`, the spelling of `network failures`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let shown = human::shorten(text);
         let mut words = text.trim().split([':', '#']);

@@ -3,16 +3,19 @@
 //! Responsible for: the route of such a message under the recovery of `network failures` ([`Recovery`]), so
 //! that both commands agree. Excludes failures beyond the ports of the NIC: see `detour`.
 //!
-//! **Spread.** In a domain of K devices, the NICs keep the shares `c_1 .. c_K` of their ports. The domain and each of its devices keep `k =
-//! sum c / K` of their bandwidth. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest is sent through the domain
-//! to the other NICs, in proportion to `max(0, c_j / k - 1)`: their capacity beyond their own messages. It then follows the rail of that
-//! NIC to its counterpart in the receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one:
-//! the `kept_spread` of `failures`. A device that sends alone also has at most `k` of its NIC. Otherwise one that lost its NIC would be
-//! faster than before, over seven others. On an oversubscribed tree, a plane has few ports. An exchange may then be faster without a NIC
-//! that lost some of its ports, and does not use it.
+//! **Spread.** In a domain of K devices, the NICs keep the shares `c_1 .. c_K` of their ports. The domain and
+//! each of its devices keep `k = sum c / K` of their bandwidth. A device's own NIC carries `min(1, c / k)` of
+//! each of its messages. The rest is sent through the domain to the other NICs, in proportion to `max(0, c_j
+//! / k - 1)`: their capacity beyond their own messages. It then follows the rail of that NIC to its
+//! counterpart in the receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as
+//! long as a whole one: the `kept_spread` of `failures`. A device that sends alone also has at most `k` of
+//! its NIC. Otherwise one that lost its NIC would be faster than before, over seven others. On an
+//! oversubscribed tree, a plane has few ports. An exchange may then be faster without a NIC that lost some of
+//! its ports, and does not use it.
 //!
-//! **Neighbour.** A NIC without any port is replaced by one other. Its device has at most the rate that remains when that one also sends
-//! for itself. A device with a remaining port uses it. **Alone.** No other NIC helps.
+//! **Neighbour.** A NIC without any port is replaced by one other. Its device has at most the rate that
+//! remains when that one also sends for itself. A device with a remaining port uses it. **Alone.** No other
+//! NIC helps.
 
 use super::detour::{own_path, through_domain, weighed};
 use super::wiring::Wiring;
@@ -144,7 +147,8 @@ impl Lost {
         Some(link_path)
     }
 
-    /// Chooses among the positions that work on both sides in turn: devices that lost their NIC use different ones as far as possible.
+    /// Chooses among the positions that work on both sides in turn: devices that lost their NIC use different
+    /// ones as far as possible.
     fn over_one(&self, wiring: &Wiring, ends: (u32, u32), gates: [Gate; 2], label: u64) -> Option<LinkPath> {
         let size = wiring.topology.design.domain.size as u32;
         let gone = gates.iter().find(|gate| gate.kept <= 0.0)?.device;
@@ -208,7 +212,8 @@ impl Lost {
     }
 }
 
-/// Limits a device that others help to that share of a NIC: its own link to its NIC, broken or not, represents the limit.
+/// Limits a device that others help to that share of a NIC: its own link to its NIC, broken or not,
+/// represents the limit.
 fn limit(topology: &Topology, (gate, kept): (Gate, f64), is_sender: bool, link_path: &mut LinkPath) {
     let Some(host) = topology.host_link(gate.device).filter(|_| kept > 0.0) else { return };
     let link = if is_sender { host.0 } else { host.reverse().0 };

@@ -59,9 +59,10 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
 /// Rounding tolerance: share by which a load may be below another's and still count as equal.
 pub(super) const EXACT: f64 = 1e-12;
 
-/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load equally or less are omitted:
-/// they are never the first to fill. With a greater `tolerance` than [`EXACT`], so are links that all or some of the flows load by less
-/// than that share more: such a link carries at most `1 / (1 - tolerance)^2` of its capacity.
+/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load
+/// equally or less are omitted: they are never the first to fill. With a greater `tolerance` than [`EXACT`],
+/// so are links that all or some of the flows load by less than that share more: such a link carries at most
+/// `1 / (1 - tolerance)^2` of its capacity.
 pub(super) fn few(
     loads: &[Load<'_>],
     capacities: &[f64],

@@ -1,6 +1,7 @@
 //! A step as tasks that wait for each other: pauses, and exchanges on the network.
 //!
-//! Responsible for: starting each task when those before it have ended, and times of each task. Independent of the computation in a task.
+//! Responsible for: starting each task when those before it have ended, and times of each task. Independent
+//! of the computation in a task.
 
 use super::bundle::{Bundle, PAUSE};
 use crate::flow::{Flow, Start, Traffic, simulate};
@@ -83,8 +84,8 @@ impl Script {
         self.links.push((before, task));
     }
 
-    /// Adds all tasks of another script, those without predecessors after a task. `classes` is added to the numbers of its classes. Gives
-    /// the number that its first task has now.
+    /// Adds all tasks of another script, those without predecessors after a task. `classes` is added to the
+    /// numbers of its classes. Gives the number that its first task has now.
     pub fn append(&mut self, other: &Self, classes: u32, after: Option<u32>) -> u32 {
         let first = self.work.len() as u32;
         self.work.extend(other.work.iter().map(|work| match *work {
@@ -107,8 +108,8 @@ impl Script {
         &self.work
     }
 
-    /// Lower bounds of the time after each task on a bundle: each exchange takes as long as its class needs without contention. `None` if tasks
-    /// wait for each other.
+    /// Lower bounds of the time after each task on a bundle: each exchange takes as long as its class needs
+    /// without contention. `None` if tasks wait for each other.
     ///
     /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
     pub fn rests(&self, bundle: &Bundle) -> Option<RemainingTimeBounds> {
@@ -214,7 +215,8 @@ impl Script {
         played.ok_or_else(|| Problem::new("the step does not finish"))
     }
 
-    /// Plays a step up to a limit; `None` if it ends later. `rests` stops it as soon as the limit cannot be met.
+    /// Plays a step up to a limit; `None` if it ends later. `rests` stops it as soon as the limit cannot be
+    /// met.
     pub fn play_within(
         &self,
         bundle: &Bundle,
@@ -372,7 +374,8 @@ mod tests {
         Work::Pause(Seconds::new(seconds))
     }
 
-    /// The least that remains is the longest path: the whole of it without contention, and nothing of a circle.
+    /// The least that remains is the longest path: the whole of it without contention, and nothing of a
+    /// circle.
     #[test]
     fn the_least_of_a_step_is_its_longest_path() {
         let mut script = Script::default();

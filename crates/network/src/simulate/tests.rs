@@ -1,5 +1,5 @@
-//! Simulations on built topologies compared with SimGrid, with formulas, with the definition of max-min, and with simulations without
-//! symmetry.
+//! Simulations on built topologies compared with SimGrid, with formulas, with the definition of max-min, and
+//! with simulations without symmetry.
 
 mod agreement;
 mod broken;
@@ -93,7 +93,8 @@ fn near(here: f64, there: f64, tolerance: f64) {
     assert!((here / there - 1.0).abs() < tolerance, "{here} {there}");
 }
 
-/// The fat tree of the published simulations as a design: 50 GB/s, 1 us a link, no scale-up domain, the destination chooses.
+/// The fat tree of the published simulations as a design: 50 GB/s, 1 us a link, no scale-up domain, the
+/// destination chooses.
 fn fat_tree(hosts: u64, under_leaf: u64, oversubscription: f64) -> DesignSpec {
     DesignSpec {
         tiers: Some(2),
@@ -193,14 +194,16 @@ fn pooled_links_are_reported_as_cables() {
     }
 }
 
-/// Rails that are apart cost forwarding through the domain, which is fast enough not to show in an all-to-all.
+/// Rails that are apart cost forwarding through the domain, which is fast enough not to show in an
+/// all-to-all.
 #[test]
 fn rails_carry_what_they_should() {
     let rail_only = wiring(&spec(Kind::RailOnly, 64, 8, 64), &[]);
     let all = alone(&rail_only, &exchange(64, Shape::Everyone, 64, 1, 1e9));
     near(all.exchanges[0].slowdown, 1.0, 1e-9);
     let scale_up = all.layers.iter().find(|layer| layer.layer == "scale-up").expect("a layer");
-    // Out of each device 7/64 stay in the domain and 49/64 are forwarded, at 450 GB/s while 56/64 leave at 50 GB/s.
+    // Out of each device 7/64 stay in the domain and 49/64 are forwarded, at 450 GB/s while 56/64 leave at 50
+    // GB/s.
     near(scale_up.busiest, (7.0 + 49.0) / 450.0 / (56.0 / 50.0), 1e-9);
     let slow = DesignSpec {
         domain_bandwidth: Some(BytesPerSecond::from_gb(25.0)),

@@ -1,10 +1,12 @@
 //! All-to-all of a large group on a tree with pooled links, without a loop over pairs.
 //!
-//! Responsible for: the sums on links over the routes of all pairs, from the numbers of members below each leaf and in each pod. Excludes
-//! routes that differ between pairs (hashes, broken parts, rails of several positions): those are summed pair by pair.
+//! Responsible for: the sums on links over the routes of all pairs, from the numbers of members below each
+//! leaf and in each pod. Excludes routes that differ between pairs (hashes, broken parts, rails of several
+//! positions): those are summed pair by pair.
 //!
-//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`, and between zones also top switches. The load of each of these depends only on the number of members
-//! beyond it. O(members), while pairs are members squared.
+//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`, and between zones also top switches.
+//! The load of each of these depends only on the number of members beyond it. O(members), while pairs are
+//! members squared.
 
 use super::class::Block;
 use super::wiring::Wiring;
@@ -45,7 +47,8 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     })
 }
 
-/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing and returns false if routes do not follow from counting.
+/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing and returns false if routes do not
+/// follow from counting.
 pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId, f64)) -> bool {
     let Some(tree) = tree(wiring) else { return false };
     let members = &block.members;
@@ -79,7 +82,8 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
         for (&place, &there) in &of_place {
             let device = number * tree.size + place;
             let own = f64::from(u8::from(is_member(device)));
-            // Own messages to other positions use the domain on one side, and so do those of others that this device forwards.
+            // Own messages to other positions use the domain on one side, and so do those of others that this
+            // device forwards.
             let (inside, others) = (own * (here - 1.0), own * (all - here - (there - own)));
             let handed = (here - own) * (there - own);
             let (up, down) =
@@ -120,8 +124,9 @@ impl Tree<'_> {
         }
     }
 
-    /// Messages along the rail of a position: from its device in each domain, as many as the domain has members, to each of its members in
-    /// other domains. The reverse if messages are forwarded after the network.
+    /// Messages along the rail of a position: from its device in each domain, as many as the domain has
+    /// members, to each of its members in other domains. The reverse if messages are forwarded after the
+    /// network.
     fn rail(
         &self,
         place: u64,
@@ -151,7 +156,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Messages that leave and reach a device's NIC: in all, beyond its leaf, beyond its pod, beyond its zone.
+    /// Messages that leave and reach a device's NIC: in all, beyond its leaf, beyond its pod, beyond its
+    /// zone.
     fn on_links(
         &self,
         device: u64,

@@ -1,7 +1,8 @@
 //! Time of a pipeline stage without compute, by its cause.
 //!
-//! Responsible for: the tasks that released each compute task of a stage, back to the end of its compute task before, and the end of the
-//! step. The tasks in a gap follow each other without a pause, so their times add up to the gap. Does not price tasks.
+//! Responsible for: the tasks that released each compute task of a stage, back to the end of its compute task
+//! before, and the end of the step. The tasks in a gap follow each other without a pause, so their times add
+//! up to the gap. Does not price tasks.
 
 use super::script::{Played, Script};
 use railwright_spec::quantity::Seconds;
@@ -45,10 +46,11 @@ pub struct StageWaits {
     pub waits: Vec<Wait>,
 }
 
-/// Waits of all stages. `works` has the tasks with a duration and their work; `end` is the task that ends the step.
+/// Waits of all stages. `works` has the tasks with a duration and their work; `end` is the task that ends the
+/// step.
 ///
-/// A gap of a stage ends when the last predecessor of its next compute task ends. That predecessor accounts for the time since its own
-/// start, and so on backwards until the gap begins.
+/// A gap of a stage ends when the last predecessor of its next compute task ends. That predecessor accounts
+/// for the time since its own start, and so on backwards until the gap begins.
 pub fn waits(script: &Script, played: &Played, works: &[(u32, Doing)], end: u32) -> Vec<StageWaits> {
     let released = script.released_by(played);
     let labels: BTreeMap<u32, Doing> = works.iter().copied().collect();
@@ -126,7 +128,8 @@ mod tests {
     use super::super::script::Work;
     use super::*;
 
-    /// Two stages with one micro-batch: the second waits for compute of the first and its message, the first for all of the second.
+    /// Two stages with one micro-batch: the second waits for compute of the first and its message, the first
+    /// for all of the second.
     #[test]
     fn gaps_of_two_stages_are_those_counted_by_hand() {
         let mut script = Script::default();

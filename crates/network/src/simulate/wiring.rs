@@ -42,7 +42,8 @@ pub struct Wiring {
     without_lost: Option<Box<Self>>,
 }
 
-/// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would use thousands.
+/// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would
+/// use thousands.
 fn is_pooled(design: &Design) -> bool {
     design.routing.is_even_in_trees() && design.kind.is_clos()
 }
@@ -58,7 +59,8 @@ fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem>
     Ok(broken)
 }
 
-/// Reduces the scale-up bandwidth of devices by the links, switches and trays that their domains lost. Fails if these do not run on.
+/// Reduces the scale-up bandwidth of devices by the links, switches and trays that their domains lost. Fails
+/// if these do not run on.
 fn slow_domains(topology: &mut Topology, failed: &[Part]) -> Result<(), Problem> {
     let Some(parts) = topology.design.domain.parts else { return Ok(()) };
     let of_domains = failed.iter().filter_map(|part| match part {
@@ -206,8 +208,8 @@ impl Wiring {
         detours.into_iter().chain(rest.map(|wiring| (wiring, false))).chain(both).collect()
     }
 
-    /// The route of a message (the minimal one if exchanges choose). `None` if the devices are disconnected. Flows between the same devices
-    /// choose by their label.
+    /// The route of a message (the minimal one if exchanges choose). `None` if the devices are disconnected.
+    /// Flows between the same devices choose by their label.
     pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
         match self.lost.link_path(self, from, to, label) {
             Settled::By(link_path) => return link_path,
@@ -266,7 +268,8 @@ impl Wiring {
         (0..graph.devices()).filter(|device| part[*device as usize] != main).collect()
     }
 
-    /// Returns an error if ranks of a run on the first `ranks` devices are cut off, with the ranks and the cause.
+    /// Returns an error if ranks of a run on the first `ranks` devices are cut off, with the ranks and the
+    /// cause.
     pub fn check(&self, ranks: u32) -> Result<(), Problem> {
         self.check_placement(ranks, None)
     }

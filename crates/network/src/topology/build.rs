@@ -1,7 +1,7 @@
 //! A design as a graph, with the arithmetic that finds its links.
 //!
-//! Responsible for: nodes and links of every family in a fixed order. A link's number therefore follows from its position, without a table
-//! of pairs. Does not choose routes (`link_paths` does).
+//! Responsible for: nodes and links of every family in a fixed order. A link's number therefore follows from
+//! its position, without a table of pairs. Does not choose routes (`link_paths` does).
 
 mod clos;
 mod grouped;
@@ -25,8 +25,8 @@ pub enum Detail {
     /// Every switch and every link.
     #[default]
     Links,
-    /// The spines of a pod as one node, and the cores as one node. The upward links of a leaf or a pod are one link of their sum.
-    /// Equivalent to packet spraying on a healthy tree, with far fewer links.
+    /// The spines of a pod as one node, and the cores as one node. The upward links of a leaf or a pod are
+    /// one link of their sum. Equivalent to packet spraying on a healthy tree, with far fewer links.
     Pooled,
     /// Spines and cores that are equivalent despite failed cables are one node each (`parted`); packets are
     /// sprayed.

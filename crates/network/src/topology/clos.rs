@@ -1,10 +1,11 @@
 //! Parameters of one folded Clos fabric: number of switches of each tier, and their cabling.
 //!
-//! Responsible for: the rules by which a fabric of one to four tiers follows from ports and endpoints, checked against published reference
-//! architectures. Excludes the graph and prices.
+//! Responsible for: the rules by which a fabric of one to four tiers follows from ports and endpoints,
+//! checked against published reference architectures. Excludes the graph and prices.
 //!
-//! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
-//! architectures for the construction of partly filled fabrics (`catalog/network/superpod_tables.csv` has their tables).
+//! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's
+//! DGX SuperPOD reference architectures for the construction of partly filled fabrics
+//! (`catalog/network/superpod_tables.csv` has their tables).
 
 pub use super::request::Request;
 use super::request::{Split, core_down, spine_down};
@@ -26,7 +27,8 @@ pub struct Upper {
     pub groups: u64,
 }
 
-/// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
+/// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of
+/// their core group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clos {
@@ -165,8 +167,8 @@ impl Clos {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
-    /// Tests whether every pod has as many links to each core of a group as to the others, and every zone to each top switch of a group. Pods
-    /// and zones then have equal places in the fabric.
+    /// Tests whether every pod has as many links to each core of a group as to the others, and every zone to
+    /// each top switch of a group. Pods and zones then have equal places in the fabric.
     pub fn is_regular(&self) -> bool {
         let upper = self.upper.is_none_or(|upper| {
             let links = self.cores_per_zone() / upper.groups * upper.core_uplinks;
@@ -192,8 +194,9 @@ impl Clos {
         core / sharing * per_group + n % per_group
     }
 
-    /// The fabric with as few tiers as the request allows. Among the splits of a leaf's ports at its oversubscription, the one with the
-    /// fewest switches, then links. 42 ports below and 21 above need three spines, while 40 and 20 need two.
+    /// The fabric with as few tiers as the request allows. Among the splits of a leaf's ports at its
+    /// oversubscription, the one with the fewest switches, then links. 42 ports below and 21 above need
+    /// three spines, while 40 and 20 need two.
     pub fn new(request: &Request) -> Result<Self, Problem> {
         let split = Split::of(request)?;
         let first = Self::with(request, split);
@@ -266,9 +269,10 @@ impl Clos {
         Some((per_group, request.groups.checked_mul(per_group)?))
     }
 
-    /// Leaves and spines. `spines = leaves * uplinks / ports of a spine`, raised to the next divisor of the uplinks so that every leaf spreads
-    /// its uplinks evenly: with radix 64, 24 leaves have 16 spines and not 12 (DGX H100 SuperPOD, 3 SU), with radix 144, 32 leaves
-    /// have 18 and not 16 (DGX B300 XDR, 4 SU).
+    /// Leaves and spines. `spines = leaves * uplinks / ports of a spine`, raised to the next divisor of the
+    /// uplinks so that every leaf spreads its uplinks evenly: with radix 64, 24 leaves have 16 spines and
+    /// not 12 (DGX H100 SuperPOD, 3 SU), with radix 144, 32 leaves have 18 and not 16 (DGX B300 XDR, 4
+    /// SU).
     fn two_tiers(request: &Request, split: &Split) -> Option<Self> {
         let (leaves_per_group, leaves) = Self::leaves_for(request, split)?;
         let needed = leaves.checked_mul(split.uplinks)?.div_ceil(request.spine_ports());
@@ -291,9 +295,10 @@ impl Clos {
         })
     }
 
-    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines of a pod follow the rule of
-    /// two tiers; `cores = pods * spines * spine uplinks / ports of a core`, in the grouping that needs fewest. Without oversubscription and with
-    /// full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if three tiers are insufficient.
+    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines
+    /// of a pod follow the rule of two tiers; `cores = pods * spines * spine uplinks / ports of a core`,
+    /// in the grouping that needs fewest. Without oversubscription and with full pods: spines = leaves,
+    /// cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if three tiers are insufficient.
     fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
         let down = spine_down(request)?;
@@ -312,7 +317,8 @@ impl Clos {
         let Some(spines_per_pod) = divisor_from(split.uplinks, links.div_ceil(down)) else { return Ok(None) };
         let used_down = links / spines_per_pod;
         let least = ((used_down as f64 / request.spine_oversubscription).ceil() as u64).max(1);
-        // Fewest cores; among these the most core groups, which is the classic wiring, and the fewest uplinks.
+        // Fewest cores; among these the most core groups, which is the classic wiring, and the fewest
+        // uplinks.
         let mut best: Option<(u64, Self)> = None;
         let groupings: Vec<u64> =
             (1..=spines_per_pod).rev().filter(|groups| spines_per_pod.is_multiple_of(*groups)).collect();
@@ -348,8 +354,9 @@ impl Clos {
     }
 }
 
-/// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below each port of a core. A zone
-/// below each port of a top switch. With switches of `k` ports at 1:1 these are k, k^2/2, k^3/4 and k^4/8.
+/// Maximum endpoints by number of tiers: the ports of a leaf, a leaf below each port of a spine, a pod below
+/// each port of a core. A zone below each port of a top switch. With switches of `k` ports at 1:1 these are
+/// k, k^2/2, k^3/4 and k^4/8.
 pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
     let Ok(split) = Split::of(request) else { return 0 };
     let down = spine_down(request).unwrap_or(0);
@@ -425,9 +432,10 @@ impl Clos {
 }
 
 impl Clos {
-    /// Zones of three tiers, connected by top switches. Zones are equal, as few as the ports of cores allow or as requested, and contain all groups.
-    /// `tops = zones * cores * core uplinks / ports of a top switch`, in the grouping that needs fewest, so that every zone reaches every
-    /// top switch of a group. `None` if four tiers are insufficient.
+    /// Zones of three tiers, connected by top switches. Zones are equal, as few as the ports of cores allow
+    /// or as requested, and contain all groups. `tops = zones * cores * core uplinks / ports of a top
+    /// switch`, in the grouping that needs fewest, so that every zone reaches every top switch of a
+    /// group. `None` if four tiers are insufficient.
     fn four_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let down = core_down(request)?;
         let (per_group, hosts) = (request.endpoints.div_ceil(split.hosts), split.hosts);

@@ -1,9 +1,11 @@
 //! Counts of network parts: switches, ports, links, cables, transceivers, NICs.
 //!
-//! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built graphs. Excludes prices.
+//! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built
+//! graphs. Excludes prices.
 //!
-//! Whole switches are counted, including free ports. A fibre cable has a transceiver at each end, a copper cable none, an active optical
-//! cable includes them, and co-packaged optics are parts of switches. Ends at an optical circuit switch have none.
+//! Whole switches are counted, including free ports. A fibre cable has a transceiver at each end, a copper
+//! cable none, an active optical cable includes them, and co-packaged optics are parts of switches. Ends at
+//! an optical circuit switch have none.
 
 use super::design::{Cabling, ClosNetwork, Design, Fabric};
 use super::graph::Layer;
@@ -177,8 +179,8 @@ impl Design {
         self.layer(counts, Layer::CoreTop, core_top);
     }
 
-    /// Counts the parts of a torus. A device has its own ports: no NICs. Links between cubes are two fibres into a circuit switch, with a
-    /// transceiver at the device's end of each (TPU v4).
+    /// Counts the parts of a torus. A device has its own ports: no NICs. Links between cubes are two fibres
+    /// into a circuit switch, with a transceiver at the device's end of each (TPU v4).
     fn count_torus(&self, torus: &Torus, counts: &mut Counts) {
         counts.nics = 0;
         let bandwidth = self.torus_link_bandwidth(torus);
@@ -203,7 +205,8 @@ impl Design {
         counts.circuit_ports = 2 * optical;
     }
 
-    /// Bandwidth of one link of a torus: a device's bandwidth over its links, two along each dimension of more than one device.
+    /// Bandwidth of one link of a torus: a device's bandwidth over its links, two along each dimension of
+    /// more than one device.
     pub fn torus_link_bandwidth(&self, torus: &Torus) -> BytesPerSecond {
         let dimensions = torus.dimensions.iter().filter(|d| **d > 1).count().max(1);
         self.nic_bandwidth / (2 * dimensions) as f64
@@ -229,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_rail_only_papers_table_of_switches_and_transceivers() {
-        // arXiv 2307.12169, Table 2, as derived from its percentages: N, radix, switches and transceivers of the Clos, of rail-only.
+        // arXiv 2307.12169, Table 2, as derived from its percentages: N, radix, switches and transceivers of
+        // the Clos, of rail-only.
         let table = [
             (32_768, 64, 2560, 196_608, 1536, 131_072),
             (32_768, 128, 1280, 196_608, 256, 65_536),

@@ -1,6 +1,7 @@
 //! A network with every parameter set.
 //!
-//! Responsible for: common input of the graph, the routes, the counts and the bill. Does not read or check: `resolve` did both.
+//! Responsible for: common input of the graph, the routes, the counts and the bill. Does not read or check:
+//! `resolve` did both.
 
 use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
@@ -60,15 +61,18 @@ pub struct Design {
     pub side: Vec<SideNetwork>,
 }
 
-/// Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
+/// Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on
+/// each port, with equal bytes.
 ///
-/// A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random
-/// (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
-/// time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
+/// A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws
+/// its route again, at random (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all
+/// routes of a message carry their shares at the same time, so the time is an upper bound: in sequence, a
+/// flowlet on a busy link delays only itself.
 ///
-/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
-/// 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
-/// over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`,
+/// src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each
+/// (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports
+/// of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {
@@ -79,7 +83,8 @@ pub struct Connection {
     /// Flowlets of a message on each queue pair, each with its own route and an equal share of the bytes.
     #[serde(skip_serializing_if = "is_one")]
     pub flowlets: u64,
-    /// True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
+    /// True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as
+    /// with bonded ports.
     pub plane_striping: bool,
 }
 
@@ -101,7 +106,8 @@ const fn is_one(flowlets: &u64) -> bool {
     *flowlets == 1
 }
 
-/// Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts.
+/// Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its
+/// parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Domain {
@@ -166,8 +172,8 @@ impl Design {
         self.nic_bandwidth / self.planes as f64
     }
 
-    /// The network as used by devices that send and receive at most `limit`: the rest of their NICs is idle. Links between switches and
-    /// the bill are those of the design.
+    /// The network as used by devices that send and receive at most `limit`: the rest of their NICs is idle.
+    /// Links between switches and the bill are those of the design.
     #[must_use]
     pub fn fed(mut self, limit: BytesPerSecond) -> Self {
         if self.kind != Kind::Torus {
@@ -220,7 +226,8 @@ impl Design {
 }
 
 impl Design {
-    /// Returns an error for networks that are counted and priced, but have no routes: four tiers with routes by destination.
+    /// Returns an error for networks that are counted and priced, but have no routes: four tiers with routes
+    /// by destination.
     pub fn require_graph(&self) -> Result<(), Problem> {
         if self.fabric_tiers() < 4 || self.routing != Routing::Static {
             return Ok(());

@@ -9,7 +9,8 @@ use serde::Serialize;
 /// A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
 /// links.
 ///
-/// J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+/// J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a
+/// = 2p = 2h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dragonfly {
@@ -119,7 +120,8 @@ impl Dragonfly {
     }
 }
 
-/// A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+/// A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB
+/// 2017).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DragonflyPlus {
@@ -176,8 +178,8 @@ impl DragonflyPlus {
     }
 }
 
-/// Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
-/// `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+/// Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q -
+/// d) / 2`, where `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlimFly {
@@ -190,8 +192,9 @@ pub struct SlimFly {
 }
 
 impl SlimFly {
-    /// The smallest that joins the endpoints with routers of the radix: of a `q` with a construction ([`Self::is_constructible`]), else of
-    /// any other of the form `4w + d`. Published tables count such graphs as well (q = 28), and reports state that no construction is known.
+    /// The smallest that joins the endpoints with routers of the radix: of a `q` with a construction
+    /// ([`Self::is_constructible`]), else of any other of the form `4w + d`. Published tables count such
+    /// graphs as well (q = 28), and reports state that no construction is known.
     pub fn new(endpoints: u64, radix: u64) -> Result<Self, Problem> {
         let sizes = || {
             let all = (3..=radix).filter(|q| q % 4 != 2).map(Self::with);
@@ -210,7 +213,8 @@ impl SlimFly {
         .hint("increase design.radix"))
     }
 
-    /// Tests whether the construction exists: it requires a finite field of order `q`, and one exists for powers of a prime only.
+    /// Tests whether the construction exists: it requires a finite field of order `q`, and one exists for
+    /// powers of a prime only.
     pub fn is_constructible(&self) -> bool {
         let Some(prime) = (2..=self.q).find(|n| self.q.is_multiple_of(*n)) else { return false };
         let mut rest = self.q;

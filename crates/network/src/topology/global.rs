@@ -1,11 +1,12 @@
 //! Global links of a dragonfly: the group at the other end of each global port.
 //!
-//! Responsible for: one wiring for any number of groups and ports, symmetric in all groups, that uses every port when parity allows.
-//! Independent of the content of a group.
+//! Responsible for: one wiring for any number of groups and ports, symmetric in all groups, that uses every
+//! port when parity allows. Independent of the content of a group.
 //!
-//! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008) leaves the arrangement open. Here port `t` of
-//! group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ... repeatedly. Each port thus has a partner with the
-//! opposite offset, and the numbers of links of group pairs differ as little as possible.
+//! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008) leaves the arrangement
+//! open. Here port `t` of group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ...
+//! repeatedly. Each port thus has a partner with the opposite offset, and the numbers of links of group pairs
+//! differ as little as possible.
 
 /// Global links of `groups` groups of `ports` global ports each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! Responsible for: nodes, links with capacity and latency, and iteration over links of a node. Independent
 //! of the design (`Design`) and of routing ([`super::route`]).
 //!
-//! Every cable is two directed links with adjacent numbers, so that the reverse link differs in one bit. Capacity and latency are stored in
-//! a few [`LinkClass`]es, not in every link.
+//! Every cable is two directed links with adjacent numbers, so that the reverse link differs in one bit.
+//! Capacity and latency are stored in a few [`LinkClass`]es, not in every link.
 
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
@@ -162,7 +162,8 @@ impl Builder {
         place as u16
     }
 
-    /// Joins two nodes by a cable of two links. Returns the link from the first to the second; the next number is its reverse.
+    /// Joins two nodes by a cable of two links. Returns the link from the first to the second; the next
+    /// number is its reverse.
     pub fn connect(&mut self, from: NodeId, to: NodeId, class: u16) -> LinkId {
         let link = LinkId(self.links.len() as u32);
         self.links.push(Link { from: from.0, to: to.0, class });

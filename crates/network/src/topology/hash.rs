@@ -15,7 +15,8 @@ pub(crate) const fn mix(value: u64) -> u64 {
 pub(crate) struct Choices(u64);
 
 impl Choices {
-    /// Creates the stream of a flow between two devices; flows between the same devices differ by their label (the queue pair).
+    /// Creates the stream of a flow between two devices; flows between the same devices differ by their label
+    /// (the queue pair).
     pub(crate) const fn new(seed: u64, from: u64, to: u64, label: u64) -> Self {
         Self(mix(mix(mix(mix(seed) ^ from) ^ to) ^ label))
     }

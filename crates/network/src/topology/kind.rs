@@ -1,6 +1,7 @@
 //! Vocabulary of a design: kinds of topologies, routings, media of cables.
 //!
-//! Responsible for: names, and one sentence on each for lists and help. Independent of the structure of a kind.
+//! Responsible for: names, and one sentence on each for lists and help. Independent of the structure of a
+//! kind.
 
 use railwright_spec::choice;
 use serde::Serialize;
@@ -119,7 +120,8 @@ impl Kind {
         )
     }
 
-    /// Routings that it supports. Detours are for groups joined by few links. Adaptive routing in trees has none.
+    /// Routings that it supports. Detours are for groups joined by few links. Adaptive routing in trees has
+    /// none.
     pub const fn routings(self) -> &'static [Routing] {
         match self {
             Self::ScaleUp => &[],
@@ -189,18 +191,21 @@ impl Kind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
-    /// A hash of both ends and a label chooses one route for all packets of a queue pair; a connection has a few of them (`Connection`).
+    /// A hash of both ends and a label chooses one route for all packets of a queue pair; a connection has a
+    /// few of them (`Connection`).
     #[default]
     Ecmp,
     /// Packets spread evenly over all equal paths.
     Spray,
-    /// The destination alone chooses the route (D-mod-k), so that a permutation does not collide on the way up.
+    /// The destination alone chooses the route (D-mod-k), so that a permutation does not collide on the way
+    /// up.
     Static,
-    /// Packets between groups of a dragonfly spread evenly over all third groups (Valiant's, not minimal): twice the links for messages
-    /// that would congest few of them.
+    /// Packets between groups of a dragonfly spread evenly over all third groups (Valiant's, not minimal):
+    /// twice the links for messages that would congest few of them.
     Valiant,
-    /// In dragonflies, sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself. In
-    /// trees, sprayed with weights: packets avoid links behind which parts have failed.
+    /// In dragonflies, sprayed over minimal routes or Valiant's detours, whichever is faster for a collective
+    /// with the network to itself. In trees, sprayed with weights: packets avoid links behind which parts
+    /// have failed.
     Adaptive,
 }
 
@@ -274,9 +279,11 @@ pub enum Medium {
     Fibre,
     /// Fibre with linear transceivers: pluggable, without a signal processor (LPO).
     Linear,
-    /// Fibre into switches whose optics share the package of the switch chip (CPO); a NIC keeps a transceiver.
+    /// Fibre into switches whose optics share the package of the switch chip (CPO); a NIC keeps a
+    /// transceiver.
     CoPackaged,
-    /// Fibre through an optical circuit switch: a transceiver at each end, two ports of the circuit switch between them.
+    /// Fibre through an optical circuit switch: a transceiver at each end, two ports of the circuit switch
+    /// between them.
     Circuit,
 }
 
@@ -290,8 +297,9 @@ impl Medium {
         }
     }
 
-    /// Ports of optical circuit switches that a cable passes. A port is a fibre in both directions, with circulators at the transceivers
-    /// (arXiv 2208.10041); a pod of 64 cubes with 6,144 such fibres has 48 circuit switches of 128 used ports (10.1145/3579371.3589350).
+    /// Ports of optical circuit switches that a cable passes. A port is a fibre in both directions, with
+    /// circulators at the transceivers (arXiv 2208.10041); a pod of 64 cubes with 6,144 such fibres has
+    /// 48 circuit switches of 128 used ports (10.1145/3579371.3589350).
     pub const fn circuit_ports(self) -> u64 {
         match self {
             Self::Circuit => 2,

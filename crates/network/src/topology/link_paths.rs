@@ -1,7 +1,7 @@
 //! Routes through a network, computed for one pair at a time.
 //!
-//! Responsible for: equal paths under every kind of routing, and forwarding of messages to another rail. Excludes tables of pairs and other
-//! traffic on the links.
+//! Responsible for: equal paths under every kind of routing, and forwarding of messages to another rail.
+//! Excludes tables of pairs and other traffic on the links.
 
 mod clos;
 mod grouped;
@@ -29,13 +29,15 @@ pub(crate) struct Message {
 pub(crate) struct Draw {
     /// Into the hash.
     pub(crate) label: u64,
-    /// The port, if bytes are striped over ports; else hash or destination choose it, and sprayed packets use all.
+    /// The port, if bytes are striped over ports; else hash or destination choose it, and sprayed packets
+    /// use all.
     pub(crate) plane: Option<u64>,
 }
 
 impl Topology {
-    /// The route of a message from one device to another: all routes of its connection, each with its share. Messages between the same
-    /// devices choose by their label (a chunk). `None` if nothing joins them. The route from a device to itself is empty.
+    /// The route of a message from one device to another: all routes of its connection, each with its share.
+    /// Messages between the same devices choose by their label (a chunk). `None` if nothing joins them.
+    /// The route from a device to itself is empty.
     pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
         let draws = self.draws(label);
         if let [only] = draws.as_slice() {
@@ -50,7 +52,8 @@ impl Topology {
         routes.map(Route::evenly)
     }
 
-    /// The same with detours that avoid broken links; hashed routes are drawn again at the switches that lack one.
+    /// The same with detours that avoid broken links; hashed routes are drawn again at the switches that lack
+    /// one.
     pub(crate) fn route_past(
         &self,
         from: u32,
@@ -61,8 +64,9 @@ impl Topology {
         self.drawn(from, to, Draw { label, plane: None }, is_alive)
     }
 
-    /// Draws of a connection: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed packets and
-    /// routes by destination need no draw. Ports share striped bytes.
+    /// Draws of a connection: a route for each queue pair of each channel on each port
+    /// ([`super::design::Connection`]). Sprayed packets and routes by destination need no draw. Ports
+    /// share striped bytes.
     pub(crate) fn draws(&self, label: u64) -> Vec<Draw> {
         let (connection, planes) = (self.design.connection, self.design.planes);
         let routes = match self.design.routing {

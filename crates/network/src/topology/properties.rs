@@ -1,4 +1,5 @@
-//! Any parameters: a design is rejected with a reason, or it is counted, drawn, built and routed without contradiction.
+//! Any parameters: a design is rejected with a reason, or it is counted, drawn, built and routed without
+//! contradiction.
 
 use super::{Counts, DesignSpec, Detail, Fabric, Forwarding, Kind, Layer, Routing, Topology, svg};
 use crate::bill::{bill, prices::Prices};
@@ -85,7 +86,8 @@ fn holds_together(counts: &Counts) {
     }
 }
 
-/// Leaves of whole servers, with more uplinks than the oversubscription needs: devices and uplinks have a port each.
+/// Leaves of whole servers, with more uplinks than the oversubscription needs: devices and uplinks have a
+/// port each.
 #[test]
 fn a_leaf_has_a_port_for_each_device_and_uplink() {
     let mut built = 0;

@@ -148,7 +148,8 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
     Ok(rows)
 }
 
-/// The number that a cell starts with, times the ports that it names: `960 x 400G (8 per Agg)`, `15360 GPUs x 2 ports`.
+/// The number that a cell starts with, times the ports that it names: `960 x 400G (8 per Agg)`, `15360 GPUs x
+/// 2 ports`.
 fn leading_number(cell: &str) -> Option<u64> {
     let digits: String = cell.chars().take_while(char::is_ascii_digit).collect();
     let first: u64 = digits.parse().ok()?;
@@ -243,7 +244,8 @@ mod tests {
 
     #[test]
     fn the_largest_pods_of_hpn() {
-        // arXiv/SIGCOMM 2024 (10.1145/3651890.3672265): 15,360 devices in a pod, 122,880 with rail-only above the leaves.
+        // arXiv/SIGCOMM 2024 (10.1145/3651890.3672265): 15,360 devices in a pod, 122,880 with rail-only above
+        // the leaves.
         for (kind, devices) in [("dual-plane", 15_360), ("rail-only", 122_880)] {
             let text = format!(
                 "kind = \"{kind}\"\ndomain = 8\nplanes = 2\nradix = 128\nport_speed = \"400 Gbit/s\"\nhosts_per_leaf = 128\n\

@@ -1,6 +1,7 @@
 //! Requirements for a folded Clos fabric, and the split of the ports of its switches.
 //!
-//! Responsible for: ports below and above each tier at its oversubscription. Excludes the number of switches ([`super::clos`]).
+//! Responsible for: ports below and above each tier at its oversubscription. Excludes the number of switches
+//! ([`super::clos`]).
 
 use railwright_spec::problem::Problem;
 
@@ -23,13 +24,15 @@ pub struct Request {
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
     pub hosts_per_leaf: Option<u64>,
-    /// Neighbouring endpoints of one server, which the rule keeps under one leaf; 1 if they are on different leaves anyway.
+    /// Neighbouring endpoints of one server, which the rule keeps under one leaf; 1 if they are on different
+    /// leaves anyway.
     pub server: u64,
     /// Free switch ports of a leaf.
     pub backup_ports: u64,
     /// Tiers; `None` for the minimum.
     pub tiers: Option<u64>,
-    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from `hosts_per_leaf`.
+    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from
+    /// `hosts_per_leaf`.
     pub leaf_oversubscription: Option<f64>,
     /// The same at a spine.
     pub spine_oversubscription: f64,
@@ -89,8 +92,8 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf are whole servers, if one fits,
-    /// and may be given instead.
+    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf
+    /// are whole servers, if one fits, and may be given instead.
     pub(super) fn of(request: &Request) -> Result<Self, Problem> {
         let ports = request.radix.saturating_sub(request.backup_ports);
         let o = request.leaf_oversubscription;
@@ -101,7 +104,8 @@ impl Split {
         };
         let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
         let most = ports.saturating_sub(down);
-        // Whole servers leave ports for more uplinks, so that the oversubscription is at most the requested one.
+        // Whole servers leave ports for more uplinks, so that the oversubscription is at most the requested
+        // one.
         let up = |o: f64| {
             let up = down as f64 / o;
             if request.server > 1 { (up - 1e-9).ceil() } else { (up + 1e-9).floor() }
@@ -120,8 +124,9 @@ impl Split {
 }
 
 impl Split {
-    /// Splits of at most the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. Uplinks are rounded
-    /// down to powers of two and to the leaf of the network without oversubscription; those of a leaf with whole servers also rounded up.
+    /// Splits of at most the same oversubscription whose uplinks have more divisors, so that fewer spines
+    /// divide them. Uplinks are rounded down to powers of two and to the leaf of the network without
+    /// oversubscription; those of a leaf with whole servers also rounded up.
     pub(super) fn equivalents(&self, request: &Request) -> Vec<Self> {
         let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
             return Vec::new();

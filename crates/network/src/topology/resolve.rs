@@ -74,7 +74,8 @@ impl DesignSpec {
                 .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
             }
             Some(given) => given,
-            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, also where switches join the rails.
+            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, also where
+            // switches join the rails.
             None if design.separates_rails() || kind == Kind::RailOptimized && design.rails > 1 => {
                 Forwarding::Before
             }
@@ -318,7 +319,8 @@ impl DesignSpec {
             (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
             (_, 1) => Clos::new(&request)?,
             _ => {
-                // Unit by unit, so that a pod has whole domains; rail by rail if one unit is larger than a pod.
+                // Unit by unit, so that a pod has whole domains; rail by rail if one unit is larger than a
+                // pod.
                 let units = Clos::new(&request)?;
                 if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < request.groups) {
                     Clos::new(&Request { groups_in_pods: true, ..request })?
@@ -374,7 +376,8 @@ fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u
     Ok(ports.round() as u64)
 }
 
-/// Tiers of a rail-optimized tree with traffic within rails: leaves alone if a rail has one leaf, also spines if its leaves are in one pod.
+/// Tiers of a rail-optimized tree with traffic within rails: leaves alone if a rail has one leaf, also spines
+/// if its leaves are in one pod.
 fn kept_tiers(clos: &Clos) -> u64 {
     if clos.tiers == 1 || clos.leaves_per_group == 1 {
         1

@@ -66,7 +66,8 @@ impl Route {
         self.hops.last().map_or(0, |hop| hop.position as usize + 1)
     }
 
-    /// Time until the first byte arrives: `sum of latencies along the way`; that of the slowest route if packets are sprayed.
+    /// Time until the first byte arrives: `sum of latencies along the way`; that of the slowest route if
+    /// packets are sprayed.
     pub fn latency(&self, graph: &Graph) -> Seconds {
         let mut total = Seconds::ZERO;
         for side_by_side in self.hops.chunk_by(|a, b| a.position == b.position) {

@@ -1,8 +1,9 @@
 //! Switches within a scale-up domain: chips, trays and links.
 //!
-//! Responsible for: published domains (`catalog/network/scale_up.csv`) and a user's own, and what of a domain's bandwidth a lost part takes.
-//! Routes treat the domain as one non-blocking switch. Published products have the figures of their source alone: NVL576 and UALink pods have
-//! none, so their numbers are the user's.
+//! Responsible for: published domains (`catalog/network/scale_up.csv`) and a user's own, and what of a
+//! domain's bandwidth a lost part takes. Routes treat the domain as one non-blocking switch. Published
+//! products have the figures of their source alone: NVL576 and UALink pods have none, so their numbers are
+//! the user's.
 
 use railwright_spec::choice;
 use railwright_spec::human;
@@ -18,9 +19,9 @@ const MOST: u64 = 4096;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutPart {
-    /// Without a switch it is out of service, and without one of its links a device is. So NVIDIA's controller: the partition is not
-    /// operational after the loss of a switch, and a GPU is parked (NMX Manager, partition health,
-    /// <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
+    /// Without a switch it is out of service, and without one of its links a device is. So NVIDIA's
+    /// controller: the partition is not operational after the loss of a switch, and a GPU is parked (NMX
+    /// Manager, partition health, <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
     #[default]
     Drain,
     /// It runs on with the links that are left.
@@ -92,8 +93,9 @@ impl ScaleUp {
         }
     }
 
-    /// Share of its bandwidth that a device loses with a part. Chips take `ceil(links / chips)` links of a device at most, and packets are
-    /// spread over all links by address, so the device with the fewest left is the slowest.
+    /// Share of its bandwidth that a device loses with a part. Chips take `ceil(links / chips)` links of a
+    /// device at most, and packets are spread over all links by address, so the device with the fewest
+    /// left is the slowest.
     pub fn lost(&self, part: DomainPart) -> f64 {
         let links = match part {
             DomainPart::Link => 1,

@@ -1,11 +1,13 @@
 //! Storage, in-band and out-of-band networks of the servers of a design.
 //!
-//! Responsible for: their settings, sizes and parts, for the bill of a whole site. Excludes their traffic: steps do not use them.
+//! Responsible for: their settings, sizes and parts, for the bill of a whole site. Excludes their traffic:
+//! steps do not use them.
 //!
-//! A storage or in-band network is one folded Clos for each port of a server, so that a server keeps a port when a switch fails. An
-//! out-of-band network is a tier of copper switches with two uplinks each to the in-band network. It connects servers, the switches of all
-//! other networks, and further ports. The rules are those of NVIDIA's DGX SuperPOD reference architecture with H100 systems (RA-11333-001
-//! V11, sections Storage Fabric, In-Band and Out-of-Band Management Network, tables 7 and 8).
+//! A storage or in-band network is one folded Clos for each port of a server, so that a server keeps a port
+//! when a switch fails. An out-of-band network is a tier of copper switches with two uplinks each to the
+//! in-band network. It connects servers, the switches of all other networks, and further ports. The rules are
+//! those of NVIDIA's DGX SuperPOD reference architecture with H100 systems (RA-11333-001 V11, sections
+//! Storage Fabric, In-Band and Out-of-Band Management Network, tables 7 and 8).
 
 use super::clos::{Clos, Request};
 use super::counts::{Counts, LayerCount, TierCount};
@@ -30,7 +32,8 @@ const COPPER_PORTS: u64 = 48;
 const LARGEST_SERVER: u64 = 8;
 
 impl SideNetwork {
-    /// Parts, as those of a network of accelerators. NICs are ports of servers; those of an out-of-band network are part of the servers.
+    /// Parts, as those of a network of accelerators. NICs are ports of servers; those of an out-of-band
+    /// network are part of the servers.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts { tiers: Vec::new(), layers: Vec::new(), nics: 0, circuit_ports: 0 };
         let hosts = self.servers * self.ports + self.endpoints;
@@ -269,9 +272,10 @@ mod tests {
         design.side.iter().map(|side| (side.purpose, side.counts())).collect()
     }
 
-    /// DGX SuperPOD of 127 H100 systems (RA-11333-001 V11, tables 7 and 8). In-band: 8 switches of 64 ports, 24 cables between leaves and
-    /// cores, ports for 254 cables of systems, 8 of management servers, 4 of the site, 8 of NFS storage and 2 uplinks of each of the 8
-    /// out-of-band switches. Out-of-band: 8 switches for 127 systems, 72 switches, 8 management servers, 2 UFM and 108 power distribution
+    /// DGX SuperPOD of 127 H100 systems (RA-11333-001 V11, tables 7 and 8). In-band: 8 switches of 64 ports,
+    /// 24 cables between leaves and cores, ports for 254 cables of systems, 8 of management servers, 4 of
+    /// the site, 8 of NFS storage and 2 uplinks of each of the 8 out-of-band switches. Out-of-band: 8
+    /// switches for 127 systems, 72 switches, 8 management servers, 2 UFM and 108 power distribution
     /// units; ports of storage vary ("Varies").
     #[test]
     fn management_networks_of_a_published_superpod() {
@@ -296,8 +300,9 @@ mod tests {
         assert_eq!((of(19).1.switches(), of(68).1.switches()), (7, 9));
     }
 
-    /// The same system's storage fabric, 4:3 at its systems: 254 cables of systems and 240 between switches make its 494. It has 16
-    /// switches, two more than needed here: its storage has leaves of its own ("adjustments as needed").
+    /// The same system's storage fabric, 4:3 at its systems: 254 cables of systems and 240 between switches
+    /// make its 494. It has 16 switches, two more than needed here: its storage has leaves of its own
+    /// ("adjustments as needed").
     #[test]
     fn storage_network_of_a_published_superpod() {
         let counts = parts(&DesignSpec {
@@ -307,7 +312,8 @@ mod tests {
         let storage = &counts[0].1;
         assert_eq!(254 + storage.links_in(Layer::LeafSpine), 494);
         assert_eq!(storage.switches(), 14);
-        // Transceivers of switches are for two links: 369 for the systems, both ends of 240 links, and 4 of UFM.
+        // Transceivers of switches are for two links: 369 for the systems, both ends of 240 links, and 4 of
+        // UFM.
         assert_eq!((254 + 2 * storage.links_in(Layer::LeafSpine) + 4) / 2, 369);
     }
 

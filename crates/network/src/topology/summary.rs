@@ -54,8 +54,8 @@ impl DesignSpec {
         })
     }
 
-    /// Maximum number of devices with otherwise equal settings. Found by bisection, because a setting that reaches a number also reaches
-    /// smaller ones.
+    /// Maximum number of devices with otherwise equal settings. Found by bisection, because a setting that
+    /// reaches a number also reaches smaller ones.
     fn room(&self, design: &Design) -> u64 {
         let step = design.domain.size;
         let fits = |domains: u64| {
@@ -82,7 +82,8 @@ impl DesignSpec {
 }
 
 impl Design {
-    /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; counts connected links, with full leaves.
+    /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; counts connected
+    /// links, with full leaves.
     pub fn oversubscription(&self) -> Vec<f64> {
         let Fabric::Clos(network) = &self.fabric else { return Vec::new() };
         let clos = &network.clos;

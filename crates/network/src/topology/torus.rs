@@ -1,7 +1,8 @@
-//! Parameters of a torus: no switches, each device joined to its neighbours along each dimension, with wrap-around links.
+//! Parameters of a torus: no switches, each device joined to its neighbours along each dimension, with
+//! wrap-around links.
 //!
-//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit switches), and positions of
-//! devices. Does not build; [`super::Topology`] does.
+//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit
+//! switches), and positions of devices. Does not build; [`super::Topology`] does.
 
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -66,13 +67,14 @@ impl Torus {
 
     /// Links that leave cubes: along each dimension one in `edge`. All links if there are no cubes.
     ///
-    /// TPU v4, 4096 chips in cubes of 4 x 4 x 4: 3 x 4096 / 4 = 3072 links with 6144 ends, 96 for each of 64 cubes
-    /// (N. Jouppi et al., ISCA 2023).
+    /// TPU v4, 4096 chips in cubes of 4 x 4 x 4: 3 x 4096 / 4 = 3072 links with 6144 ends, 96 for each of 64
+    /// cubes (N. Jouppi et al., ISCA 2023).
     pub fn links_between_cubes(&self) -> u64 {
         self.cube.map_or_else(|| self.all_links(), |edge| self.all_links() / edge)
     }
 
-    /// Links that a cut into halves across the longest dimension severs: twice the cross-section, `2 n^2` for `n^3`.
+    /// Links that a cut into halves across the longest dimension severs: twice the cross-section, `2 n^2` for
+    /// `n^3`.
     pub fn bisection_links(&self) -> u64 {
         let longest = self.dimensions.iter().copied().max().unwrap_or(1);
         if longest < 2 { 0 } else { 2 * self.devices() / longest }

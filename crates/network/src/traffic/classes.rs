@@ -63,8 +63,8 @@ fn greatest_divisor(a: u64, b: u64) -> u64 {
 
 /// Groups with equivalent positions on domains: their number, and one of them.
 ///
-/// Positions with equal traffic. A shift of a group by whole domains, or by whole blocks of the numbering, changes nothing; positions with
-/// equal remainders by both are equivalent.
+/// Positions with equal traffic. A shift of a group by whole domains, or by whole blocks of the numbering,
+/// changes nothing; positions with equal remainders by both are equivalent.
 fn equivalent_groups(exchange: &Exchange, numbering: &Numbering, place: &Place) -> Vec<(u64, u64)> {
     if place.seats.is_some() {
         return (0..exchange.groups.count()).map(|group| (1, group)).collect();

@@ -21,8 +21,9 @@ pub struct Exchange {
     pub kind: CollectiveKind,
     /// Implementation.
     pub algorithm: Algorithm,
-    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer of an all-gather; the input of a
-    /// reduce-scatter; the buffer of one rank before an all-to-all; the message of a send.
+    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce; the gathered buffer
+    /// of an all-gather; the input of a reduce-scatter; the buffer of one rank before an all-to-all; the
+    /// message of a send.
     pub bytes: Bytes,
     /// Calls of each group in a step; halves are half of an exchange.
     pub count: f64,
@@ -35,18 +36,19 @@ pub struct Exchange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// Around a ring. A group that spans domains runs as many rings as it has members in a domain. Each leaves the domain by another
-    /// member, along its own rail.
+    /// Around a ring. A group that spans domains runs as many rings as it has members in a domain. Each
+    /// leaves the domain by another member, along its own rail.
     #[default]
     Ring,
     /// All pairs, directly.
     Direct,
-    /// Inside domains first, then across domains among members of the same position; an all-to-all in two such steps.
+    /// Inside domains first, then across domains among members of the same position; an all-to-all in two
+    /// such steps.
     Hierarchical,
     /// From the first member to the second.
     Message,
-    /// Tokens to experts: once over the network to each domain with any of their experts, and from there once to each rank with one. Bytes
-    /// are counted as for an all-to-all.
+    /// Tokens to experts: once over the network to each domain with any of their experts, and from there once
+    /// to each rank with one. Bytes are counted as for an all-to-all.
     Dispatch {
         /// Number of experts per token.
         copies: u32,

@@ -3,15 +3,16 @@
 //! Responsible for: rings, direct and two-level algorithms, token dispatch, messages. Does not choose the
 //! algorithm.
 //!
-//! Notation: `n` members; `S` bytes by nccl-tests' convention; `V` = `2 S` for an all-reduce and `S` for a gather or a scatter; `L` members
-//! in each of `D` domains.
+//! Notation: `n` members; `S` bytes by nccl-tests' convention; `V` = `2 S` for an all-reduce and `S` for a
+//! gather or a scatter; `L` members in each of `D` domains.
 
 use super::{Algorithm, Exchange, Numbering, Place, rings};
 use railwright_spec::Portable as _;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// Direction in which rings pass the members of a domain, such that each ring closes on the rail of its start.
+/// Direction in which rings pass the members of a domain, such that each ring closes on the rail of its
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// Forwards, with the exit before the entry.
@@ -23,7 +24,8 @@ enum Turn {
 }
 
 impl Turn {
-    /// Every second domain is passed in the other direction. With an odd number the last three are forward, forward, and two back.
+    /// Every second domain is passed in the other direction. With an odd number the last three are forward,
+    /// forward, and two back.
     fn of(index: usize, domains: usize, local: usize) -> Self {
         let is_odd = domains % 2 == 1 && domains > 1 && local > 2;
         match (is_odd, domains - index) {
@@ -34,7 +36,8 @@ impl Turn {
         }
     }
 
-    /// Edges of each member by target position, with the share of the `local - 1` steps of rings that they carry.
+    /// Edges of each member by target position, with the share of the `local - 1` steps of rings that they
+    /// carry.
     fn edges(self, local: usize) -> Vec<(usize, f64)> {
         match self {
             Self::On => vec![(1, 1.0)],
@@ -49,7 +52,8 @@ impl Turn {
 }
 
 impl Exchange {
-    /// Writes the ranks of a group in the order of a library: ascending, except for messages, which have a first and a second.
+    /// Writes the ranks of a group in the order of a library: ascending, except for messages, which have a
+    /// first and a second.
     pub fn ranks_of(&self, numbering: &Numbering, group: u64, ranks: &mut Vec<u32>) {
         self.groups.members(numbering, group, ranks);
         let is_ordered = matches!(
@@ -73,8 +77,8 @@ impl Exchange {
         });
     }
 
-    /// Calls `flow(from, to, bytes)` for every message between two different ranks when a group of these members makes one call.
-    /// `domain` is the number of devices in a scale-up domain.
+    /// Calls `flow(from, to, bytes)` for every message between two different ranks when a group of these
+    /// members makes one call. `domain` is the number of devices in a scale-up domain.
     pub fn flows(&self, members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
         if members.len() < 2 || self.bytes.get() <= 0.0 {
             return;
@@ -98,8 +102,8 @@ impl Exchange {
         }
     }
 
-    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. False, without any call, if the
-    /// exchange has no such sets.
+    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. False,
+    /// without any call, if the exchange has no such sets.
     pub fn blocks(&self, members: &[u32], domain: u64, mut block: impl FnMut(Vec<u32>, f64)) -> bool {
         if self.kind != CollectiveKind::AllToAll || members.len() < 2 || self.bytes.get() <= 0.0 {
             return false;
@@ -122,17 +126,20 @@ impl Exchange {
         true
     }
 
-    /// Bytes to each other member of a domain, and to each member of the same position in another, for domains with `l` of `n` members.
+    /// Bytes to each other member of a domain, and to each member of the same position in another, for
+    /// domains with `l` of `n` members.
     fn two_levels(&self, n: f64, l: f64) -> (f64, f64) {
         let bytes = self.bytes.get();
         match self.algorithm {
             Algorithm::Dispatch { copies, most_domains } => dispatch(bytes, n, l, copies, most_domains),
-            // To each local member, all bytes for its position in any domain; then on the rail, the bytes of L members.
+            // To each local member, all bytes for its position in any domain; then on the rail, the bytes of
+            // L members.
             _ => (bytes / n * (n / l), bytes / n * l),
         }
     }
 
-    /// Bytes that each member of a group sends to each other in one call. `None` if they differ between members.
+    /// Bytes that each member of a group sends to each other in one call. `None` if they differ between
+    /// members.
     pub(super) fn to_each(&self) -> Option<f64> {
         let volume = match (self.kind, self.algorithm) {
             (CollectiveKind::AllToAll, Algorithm::Direct | Algorithm::Ring)
@@ -193,7 +200,8 @@ fn rotate(
     let domains = members.len() / local;
     let (l, d) = (local as f64, domains as f64);
     let (near, far) = match algorithm {
-        // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
+        // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D -
+        // 1) / n.
         Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
         // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
         _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
@@ -211,7 +219,8 @@ fn rotate(
         }
         if domains > 1 {
             let after = (index + 1) % domains * local;
-            // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
+            // Two rings through an odd number of domains close from an end to a beginning, with an offset of
+            // one position.
             let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
             for (place, member) in block.iter().enumerate() {
                 let next = if is_skewed { (place + 1) % local } else { place };
@@ -221,8 +230,9 @@ fn rotate(
     }
 }
 
-/// A message of `S` bytes from the first member to all others, on the rings of a gather. Each of `L` rings carries `S / L` and is cut before
-/// the root, which receives nothing; a gather of `V` has `V (n - 1) / n` on its rings.
+/// A message of `S` bytes from the first member to all others, on the rings of a gather. Each of `L` rings
+/// carries `S / L` and is cut before the root, which receives nothing; a gather of `V` has `V (n - 1) / n` on
+/// its rings.
 fn from_root(members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
     let (n, root) = (members.len() as f64, members[0]);
     rotate(Algorithm::Ring, members, domain, bytes * n / (n - 1.0), &mut |from, to, bytes| {
@@ -232,15 +242,16 @@ fn from_root(members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32
     });
 }
 
-/// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
+/// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 /
+/// places)^copies) / copies`.
 fn once(copies: f64, places: f64) -> f64 {
     places * (1.0 - (1.0 - 1.0 / places).portable_powf(copies)) / copies
 }
 
 /// Bytes to each other member inside, and to each member of the same position in another domain.
 ///
-/// A token crosses the network once for each domain with any of its experts, and inside once for each rank with one: `near = S once(n) /
-/// L`, `far = S once(min(D, most)) / D`.
+/// A token crosses the network once for each domain with any of its experts, and inside once for each rank
+/// with one: `near = S once(n) / L`, `far = S once(min(D, most)) / D`.
 fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (f64, f64) {
     let copies = f64::from(copies.max(1));
     let domains = n / local;
@@ -248,8 +259,9 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
 }
 
-/// Dispatch for domains with different numbers of members. A token reaches `m` of `n` with probability `1 - (1 - m/n)^copies` or, if fewer
-/// domains are allowed than it would reach, by their share of those. The input of a domain is spread evenly over its members.
+/// Dispatch for domains with different numbers of members. A token reaches `m` of `n` with probability `1 -
+/// (1 - m/n)^copies` or, if fewer domains are allowed than it would reach, by their share of those. The input
+/// of a domain is spread evenly over its members.
 fn unevenly(
     members: &[u32],
     domain: u64,
@@ -283,7 +295,8 @@ fn unevenly(
     }
 }
 
-/// Members per domain, if all domains have equally many at the same local positions; else `None`. `members` are [`laid`].
+/// Members per domain, if all domains have equally many at the same local positions; else `None`. `members`
+/// are [`laid`].
 fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
@@ -294,8 +307,8 @@ fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     blocks.all(is_equal).then_some(first.len())
 }
 
-/// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.
-/// `None` if they already have this order.
+/// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build
+/// rings; those of a domain ascend. `None` if they already have this order.
 fn laid(members: &[u32], domain: u64) -> Option<Vec<u32>> {
     if members.is_sorted() {
         return None;
@@ -414,7 +427,8 @@ mod tests {
 
     #[test]
     fn two_levels_send_what_the_paper_counts() {
-        // rail-only.md, section 7: (K - 1) / K n M inside and (n - K) M on the rails, M for each pair; n = 8, K = 4, M = 105.
+        // rail-only.md, section 7: (K - 1) / K n M inside and (n - K) M on the rails, M for each pair; n = 8,
+        // K = 4, M = 105.
         let sums = matrix(
             &exchange(CollectiveKind::AllToAll, Algorithm::Hierarchical),
             &[0, 1, 2, 3, 4, 5, 6, 7],
@@ -431,7 +445,8 @@ mod tests {
 
     #[test]
     fn tokens_cross_the_network_once_for_each_domain() {
-        // DeepSeek-V3: 8 copies of each token over 8 domains of 8, at most 4 domains; 1 MB as an all-to-all would send it.
+        // DeepSeek-V3: 8 copies of each token over 8 domains of 8, at most 4 domains; 1 MB as an all-to-all
+        // would send it.
         let members: Vec<u32> = (0..64).collect();
         let algorithm = Algorithm::Dispatch { copies: 8, most_domains: 4 };
         let sums = matrix(&exchange(CollectiveKind::AllToAll, algorithm), &members, 8);

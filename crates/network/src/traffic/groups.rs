@@ -2,8 +2,9 @@
 //!
 //! Responsible for: the numbering of ranks, and the ranks of the n-th group. Independent of their traffic.
 //!
-//! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the order of
-//! tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values with a distance of `stride` places.
+//! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within
+//! a stage in the order of tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`]
+//! of `extent` values with a distance of `stride` places.
 
 use serde::Serialize;
 
@@ -15,8 +16,8 @@ pub struct Numbering {
     pub stages: u64,
     /// Ranks of a stage.
     pub stage_ranks: u64,
-    /// Consecutive ranks of a stage before the next stage: all of them if the pipeline is outermost, tensor x context ranks if it is inside
-    /// data parallelism.
+    /// Consecutive ranks of a stage before the next stage: all of them if the pipeline is outermost, tensor
+    /// x context ranks if it is inside data parallelism.
     pub block: u64,
 }
 
@@ -77,8 +78,8 @@ impl Numbering {
 const ONE: Axis = Axis { extent: 1, stride: 0 };
 
 impl Groups {
-    /// Groups within each of some stages: `extent` ranks with a distance of `stride` places. `extent x stride` must divide the stage's
-    /// ranks.
+    /// Groups within each of some stages: `extent` ranks with a distance of `stride` places. `extent x
+    /// stride` must divide the stage's ranks.
     pub fn within(numbering: &Numbering, stages: Vec<u32>, extent: u64, stride: u64) -> Self {
         let (extent, stride) = (extent.max(1), stride.max(1));
         let whole = extent * stride;
@@ -143,7 +144,8 @@ impl Groups {
         );
     }
 
-    /// The groups that a rank belongs to, each with which member it is. A rank may send in one group and receive in another.
+    /// The groups that a rank belongs to, each with which member it is. A rank may send in one group and
+    /// receive in another.
     pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         let place = numbering.place(rank).cast_signed();
         let Axis { extent, stride } = self.members;

@@ -1,7 +1,7 @@
 //! Bytes of a step on every link of a network.
 //!
-//! Responsible for: adding each pair's bytes to the links of its route, and sums by layer. Excludes times and dependencies
-//! ([`crate::flow`]).
+//! Responsible for: adding each pair's bytes to the links of its route, and sums by layer. Excludes times and
+//! dependencies ([`crate::flow`]).
 
 use super::{Matrix, Place};
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};

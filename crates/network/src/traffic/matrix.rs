@@ -131,7 +131,8 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
-    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in several groups.
+    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in
+    /// several groups.
     pub(super) fn labels(&self) -> Option<Vec<Label>> {
         let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
         let (mut group, mut again) = (0, false);

@@ -8,7 +8,8 @@ use railwright_spec::quantity::Bytes;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// Kinds whose flows differ only in bytes, with the factor on the bytes: an all-reduce is a scatter and a gather.
+/// Kinds whose flows differ only in bytes, with the factor on the bytes: an all-reduce is a scatter and a
+/// gather.
 const fn family(kind: CollectiveKind) -> (CollectiveKind, f64) {
     match kind {
         CollectiveKind::AllReduce => (CollectiveKind::AllGather, 2.0),

@@ -1,6 +1,7 @@
 //! Positions of ranks on the machine: domain and rail, and the kind of each pair of ranks.
 //!
-//! Responsible for: domains of neighbouring devices, rails of the same position in them, counts of pairs. Independent of switches.
+//! Responsible for: domains of neighbouring devices, rails of the same position in them, counts of pairs.
+//! Independent of switches.
 
 use super::RankPlacement;
 use crate::topology::Design;

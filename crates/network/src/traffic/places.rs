@@ -1,6 +1,7 @@
 //! Traffic by scale-up domain and by rail.
 //!
-//! Responsible for: bytes that stay, leave and arrive, by domain and rail. O(partners), large groups by their members.
+//! Responsible for: bytes that stay, leave and arrive, by domain and rail. O(partners), large groups by their
+//! members.
 
 use super::{Matrix, PairClass, Place};
 use railwright_spec::quantity::Bytes;
@@ -120,7 +121,8 @@ pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
     rows
 }
 
-/// Bytes from rail to rail that leave domains, without the pairs of rails that send nothing. O(partners), large groups by members x rails.
+/// Bytes from rail to rail that leave domains, without the pairs of rails that send nothing. O(partners),
+/// large groups by members x rails.
 pub(super) fn rail_to_rail(matrix: &Matrix, place: &Place) -> Vec<(u32, u32, f64)> {
     let rails = place.rails as usize;
     let mut sums = vec![0.0_f64; rails * rails];

@@ -1,14 +1,15 @@
 //! Rings of a group with unequal numbers of ranks per domain.
 //!
-//! Responsible for: rings of a group, as many as the smallest domain has members. Each visits every member once. Between domains it follows
-//! rails that have members of the group at both ends. Independent of the bytes.
+//! Responsible for: rings of a group, as many as the smallest domain has members. Each visits every member
+//! once. Between domains it follows rails that have members of the group at both ends. Independent of the
+//! bytes.
 //!
 //! The domain with the fewest members sets the number: data of the other ranks must enter through its NICs
 //! with any algorithm. So a gather of `V` over `n` members sends `V (n - 1) / n / least` through each NIC
 //! that a ring leaves by.
 
-/// Calls `flow(from, to, share)` for every pair that rings join, with its share of one ring's bytes over those of all rings. `members`
-/// ascend.
+/// Calls `flow(from, to, share)` for every pair that rings join, with its share of one ring's bytes over
+/// those of all rings. `members` ascend.
 pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut pieces: Vec<&[u32]> = members.chunk_by(|a, b| a / domain == b / domain).collect();
@@ -36,8 +37,8 @@ pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u3
     }
 }
 
-/// Reorders the pieces of a group. Its first and last domain may have few of its members, at different positions: with whole domains
-/// between them both find their rails.
+/// Reorders the pieces of a group. Its first and last domain may have few of its members, at different
+/// positions: with whole domains between them both find their rails.
 fn apart(pieces: &mut [&[u32]]) {
     let most = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
     let has_few = |piece: Option<&&[u32]>| piece.is_some_and(|piece| piece.len() < most);
@@ -46,8 +47,8 @@ fn apart(pieces: &mut [&[u32]]) {
     }
 }
 
-/// For each ring the member at which it leaves one domain, and the one at which it enters the next: on one rail as far as possible. A
-/// single ring does not leave by its entry.
+/// For each ring the member at which it leaves one domain, and the one at which it enters the next: on one
+/// rail as far as possible. A single ring does not leave by its entry.
 fn crossings(
     (from, entries): (&[u32], &[usize]),
     (to, exits): (&[u32], &[usize]),
@@ -78,8 +79,8 @@ fn crossings(
     pairs
 }
 
-/// Pairs entries with exits such that no ring leaves by its entry. Members that are both come first in both lists, which are then joined
-/// with an offset of one.
+/// Pairs entries with exits such that no ring leaves by its entry. Members that are both come first in both
+/// lists, which are then joined with an offset of one.
 fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     let order = |own: &[usize], other: &[usize]| {
         let mut own = own.to_vec();
@@ -90,10 +91,11 @@ fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     (0..entries.len()).map(|n| (entries[n], exits[(n + 1) % exits.len()])).collect()
 }
 
-/// Paths of rings through all members of a domain, from an entry to an exit each; around the domain if a group has only one.
+/// Paths of rings through all members of a domain, from an entry to an exit each; around the domain if a
+/// group has only one.
 ///
-/// Each is the circle of members with as few edges changed as make it a path: from the entry to the member before the exit, then over those
-/// after the exit, and finally to the exit.
+/// Each is the circle of members with as few edges changed as make it a path: from the entry to the member
+/// before the exit, then over those after the exit, and finally to the exit.
 fn inside(piece: &[u32], link_paths: &[(usize, usize)], rings: usize, flow: &mut impl FnMut(u32, u32, f64)) {
     let n = piece.len();
     if n < 2 {
@@ -132,7 +134,8 @@ mod tests {
         sums
     }
 
-    /// A rack of 72 with every eighth device: 24 members from the middle of one to the middle of another have 3, 9, 9 and 3 in each.
+    /// A rack of 72 with every eighth device: 24 members from the middle of one to the middle of another have
+    /// 3, 9, 9 and 3 in each.
     #[test]
     fn a_group_that_begins_and_ends_inside_domains_keeps_to_its_rails() {
         let members: Vec<u32> = (0..24).map(|n| 192 + 8 * n).collect();

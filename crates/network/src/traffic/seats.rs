@@ -1,7 +1,7 @@
 //! Ranks on chosen devices.
 //!
-//! Responsible for: the device of a rank and the rank of a device, each device once. Independent of the reason for the choice
-//! (`crate::placement`).
+//! Responsible for: the device of a rank and the rank of a device, each device once. Independent of the
+//! reason for the choice (`crate::placement`).
 
 use railwright_spec::problem::Problem;
 use std::sync::Arc;

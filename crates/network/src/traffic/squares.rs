@@ -31,14 +31,15 @@ pub struct Square {
     pub dimension: Option<Dimension>,
     /// Bytes sent by all ranks.
     pub bytes: Bytes,
-    /// Sending cell, receiving cell, bytes: of [`Traffic::squares`] from a rank to a rank on average over the pairs of a cell, of
-    /// [`Traffic::rail_squares`] of all pairs together. Cells without bytes are left out.
+    /// Sending cell, receiving cell, bytes: of [`Traffic::squares`] from a rank to a rank on average over
+    /// the pairs of a cell, of [`Traffic::rail_squares`] of all pairs together. Cells without bytes are
+    /// left out.
     pub cells: Vec<(u32, u32, f64)>,
 }
 
 impl Traffic {
-    /// TrafficMatrix of at most `side` cells along a side, on the domains of a placement. O(dimensions x (partners + cells)). `wanted` is called
-    /// periodically and may stop it.
+    /// TrafficMatrix of at most `side` cells along a side, on the domains of a placement. O(dimensions x
+    /// (partners + cells)). `wanted` is called periodically and may stop it.
     pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<TrafficMatrix, E> {
         let all = Cells::new(&Matrix::watched(self, place, wanted)?, side);
         let mut squares = vec![square(None, &all)];
@@ -51,8 +52,8 @@ impl Traffic {
         Ok(TrafficMatrix { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares })
     }
 
-    /// Bytes between rails that leave domains: the total first, then those of each dimension with any. `wanted` is called periodically and
-    /// may stop it.
+    /// Bytes between rails that leave domains: the total first, then those of each dimension with any.
+    /// `wanted` is called periodically and may stop it.
     pub fn rail_squares<E>(&self, place: &Place, wanted: Wanted<'_, E>) -> Result<Vec<Square>, E> {
         let square = |dimension, part: &Self| -> Result<Square, E> {
             let matrix = Matrix::watched(part, place, wanted)?;

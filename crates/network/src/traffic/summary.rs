@@ -1,4 +1,5 @@
-//! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that determine a network's design.
+//! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that determine a
+//! network's design.
 //!
 //! Responsible for: sums and shares. Excludes links ([`super::links`]).
 

@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-/// Section 4 of the derivation: all pairs in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares of pairs and
-/// bytes are those of the closed form, and so the paper's bounds apply.
+/// Section 4 of the derivation: all pairs in blocks of 32, among the 8 replicas in a domain of 256 and on
+/// rails of 128. Shares of pairs and bytes are those of the closed form, and so the paper's bounds apply.
 #[test]
 fn the_papers_shares_come_out_of_its_exchanges() {
     let plain = Parameters::paper(OPT3, 2e6, 32_768.0, 256.0);

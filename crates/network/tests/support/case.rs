@@ -1,8 +1,8 @@
 //! Flow programs in a text format, with the time at which every flow ends.
 //!
-//! Lines: `case ID NAME`, `share 0`, `links N` and for each `bytes/s latency`, `hosts N`, `routes R` and for each
-//! `from to latency k (link share) x k`, `flows M` and for each `from to bytes delay end k dependency x k`. A flow begins `delay` and
-//! the latency of its route after its last dependency has ended.
+//! Lines: `case ID NAME`, `share 0`, `links N` and for each `bytes/s latency`, `hosts N`, `routes R` and for
+//! each `from to latency k (link share) x k`, `flows M` and for each `from to bytes delay end k dependency x
+//! k`. A flow begins `delay` and the latency of its route after its last dependency has ended.
 
 use railwright_network::flow::listed::{Listed, Routes};
 use railwright_network::simulate::LinkPath;

@@ -1,15 +1,17 @@
 //! Ranks that enter nearly all of their collectives last.
 //!
-//! Responsible for: an order that chance does not explain, as a reason against "no straggler". The order alone names no rank: its delays may
-//! be shorter than the variation of its intervals, and their cost uncertain.
+//! Responsible for: an order that chance does not explain, as a reason against "no straggler". The order
+//! alone names no rank: its delays may be shorter than the variation of its intervals, and their cost
+//! uncertain.
 
 use super::measured::Measured;
 use super::report::Culprit;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
-/// Minimum number of collectives entered last beyond half of all, in standard deviations of that number. Of two equal ranks, each is last
-/// with probability 1/2: n collectives give n/2, with deviation sqrt(n)/2. Chance exceeds three deviations for 1 of 740 ranks.
+/// Minimum number of collectives entered last beyond half of all, in standard deviations of that number. Of
+/// two equal ranks, each is last with probability 1/2: n collectives give n/2, with deviation sqrt(n)/2.
+/// Chance exceeds three deviations for 1 of 740 ranks.
 const DEVIATIONS: f64 = 3.0;
 
 /// Tests whether a rank is last in too many collectives for chance.
@@ -19,7 +21,8 @@ fn is_systematic(last: u32, all: u32) -> bool {
 }
 
 impl Measured<'_> {
-    /// The costliest rank that enters nearly all collectives last and costs more than `noise` nanoseconds per step.
+    /// The costliest rank that enters nearly all collectives last and costs more than `noise` nanoseconds per
+    /// step.
     pub(super) fn always_last(&self, culprits: &[Culprit], noise: f64) -> Option<String> {
         let matching = &self.joined.matching;
         let late = |culprit: &&Culprit| {

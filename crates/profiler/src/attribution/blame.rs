@@ -1,7 +1,8 @@
 //! Attribution of every wait to its root.
 //!
-//! Responsible for: the ranks and intervals that made each collective late. These are the last rank's own excess over its peers and, for
-//! the rest, the roots of the previous collective that held it. At most a few roots per collective.
+//! Responsible for: the ranks and intervals that made each collective late. These are the last rank's own
+//! excess over its peers and, for the rest, the roots of the previous collective that held it. At most a few
+//! roots per collective.
 
 use super::chain::Chains;
 use super::peers::Stretches;
@@ -39,7 +40,8 @@ pub struct CausedWaits {
 pub(super) struct Charges {
     /// By member: waits of all ranks that it caused, in nanoseconds.
     pub waits: Vec<f64>,
-    /// By member: share of `waits` in nanoseconds from before the window, or without an excess over the peers.
+    /// By member: share of `waits` in nanoseconds from before the window, or without an excess over the
+    /// peers.
     pub unexplained: Vec<f64>,
     /// By member: total time by which it entered collectives last, after the last but one, in nanoseconds.
     pub lateness: Vec<i64>,
@@ -53,7 +55,8 @@ pub(super) struct Charges {
     pub total: f64,
 }
 
-/// Minimum share of all waits that one rank causes, for which it is an exception although others are late as well.
+/// Minimum share of all waits that one rank causes, for which it is an exception although others are late as
+/// well.
 const DOMINANT: f64 = 0.8;
 
 impl Charges {
@@ -124,8 +127,8 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
     charges
 }
 
-/// Roots of a collective whose last member was late by `late_by` nanoseconds: excesses along the chain of waits, back to the previous
-/// collective of the same communicator, which its ranks left together.
+/// Roots of a collective whose last member was late by `late_by` nanoseconds: excesses along the chain of
+/// waits, back to the previous collective of the same communicator, which its ranks left together.
 fn find(
     stretches: &Stretches,
     chains: &Chains,
@@ -167,7 +170,8 @@ fn find(
     }
     let explained: f64 = roots.iter().map(|root| root.share).sum();
     if explained <= 0.0 {
-        // Peers show no excess: it was before the recording, or all peers are equal and the position causes the lateness.
+        // Peers show no excess: it was before the recording, or all peers are equal and the position causes
+        // the lateness.
         let place = latest.filter(|_| late_by <= 0).map(|latest| latest.1);
         return vec![Root { member: last, place, share: 1.0 }];
     }

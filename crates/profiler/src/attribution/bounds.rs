@@ -12,7 +12,8 @@ pub(super) fn not_traced(job: &Job) -> Option<String> {
     (missing > 0).then(|| format!("{missing} of {} ranks {were} not traced", job.world_size))
 }
 
-/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so their work there is unknown.
+/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so
+/// their work there is unknown.
 pub(super) fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
     let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
@@ -44,7 +45,8 @@ mod tests {
         trace.report.note(DamageKind::Truncated, 0, String::new);
     }
 
-    /// A slow rank whose file ends within the last step: its missing work is no pause, and the bound holds for the recorded steps.
+    /// A slow rank whose file ends within the last step: its missing work is no pause, and the bound holds
+    /// for the recorded steps.
     #[test]
     fn a_truncated_rank_is_compared_in_the_steps_that_it_recorded() {
         let plan =

@@ -1,8 +1,9 @@
 //! Cause of a rank's lateness.
 //!
-//! Responsible for: the class of the excess of a late rank over its peers, with three numbers. Without sufficient evidence the class is
-//! unknown. "More work" is decided by whole steps: an interval begins at the last wait. Where collectives overlap compute, the peers ran
-//! some kernels before that wait. The late rank did not wait, so its interval contains them.
+//! Responsible for: the class of the excess of a late rank over its peers, with three numbers. Without
+//! sufficient evidence the class is unknown. "More work" is decided by whole steps: an interval begins at the
+//! last wait. Where collectives overlap compute, the peers ran some kernels before that wait. The late rank
+//! did not wait, so its interval contains them.
 
 use super::compared::{Compared, Whole};
 use crate::occupancy::Spent;
@@ -25,7 +26,8 @@ pub enum CauseClass {
     SlowLink,
     /// Copies between host and device.
     Copies,
-    /// Idle although work was launched: it waits for another stream or for a communication without counterpart in the recording.
+    /// Idle although work was launched: it waits for another stream or for a communication without
+    /// counterpart in the recording.
     Schedule,
     /// No excess over its peers, or late before the recording began.
     Unknown,
@@ -69,9 +71,9 @@ pub struct Evidence {
     pub unit: &'static str,
 }
 
-/// Class supported by a comparison, with its three numbers (times per step, for `steps` steps). `from_host` is true without a device. If
-/// intervals show more kernels and whole steps (`whole`) do not, the whole steps are compared. A cause must explain at least half of the
-/// excess.
+/// Class supported by a comparison, with its three numbers (times per step, for `steps` steps). `from_host`
+/// is true without a device. If intervals show more kernels and whole steps (`whole`) do not, the whole steps
+/// are compared. A cause must explain at least half of the excess.
 pub(super) fn class(
     compared: &Compared,
     steps: f64,
@@ -117,7 +119,8 @@ fn per_kernel(spent: &Spent) -> f64 {
     if spent.kernels > 0 { spent.compute as f64 / spent.kernels as f64 } else { 0.0 }
 }
 
-/// Tests whether there are more kernels rather than longer ones: 5% more, or above the ratio `least` by more than they are longer.
+/// Tests whether there are more kernels rather than longer ones: 5% more, or above the ratio `least` by more
+/// than they are longer.
 fn grew(compared: &Compared, least: f64) -> bool {
     let longer = per_kernel(&compared.own) / per_kernel(&compared.peers).max(1e-9);
     let counts = compared.own.kernels as f64 / (compared.peers.kernels as f64).max(1.0);
@@ -179,7 +182,8 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
 mod tests {
     use super::*;
 
-    /// The excess lies in communication during idle time of the host. A tenth of it in kernels is no evidence of a slow chip.
+    /// The excess lies in communication during idle time of the host. A tenth of it in kernels is no evidence
+    /// of a slow chip.
     #[test]
     fn a_class_explains_at_least_half_of_the_excess() {
         let spent = |compute: i64| Spent { compute, kernels: 100, ..Spent::default() };

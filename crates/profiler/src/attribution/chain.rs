@@ -1,10 +1,12 @@
 //! Events of every rank between its matched communications.
 //!
-//! Responsible for: each rank's events in order, with its own time between them. Events are: the steps begin, a collective is entered, a
-//! collective has ended and the rank resumes, the steps end. Own time is everything except the exposed tail of a collective. A collective
-//! issued while another one occupied its stream is an event at its issue time: its stream, not the rank's work, determines its start.
-//! Communication without a recorded counterpart is own time if all ranks were recorded. Otherwise it is an event, too, and its exposed part
-//! is separate: it may be a wait for an unrecorded rank. Time outside the steps is excluded: it would be divided by steps that do not contain it.
+//! Responsible for: each rank's events in order, with its own time between them. Events are: the steps begin,
+//! a collective is entered, a collective has ended and the rank resumes, the steps end. Own time is
+//! everything except the exposed tail of a collective. A collective issued while another one occupied its
+//! stream is an event at its issue time: its stream, not the rank's work, determines its start. Communication
+//! without a recorded counterpart is own time if all ranks were recorded. Otherwise it is an event, too, and
+//! its exposed part is separate: it may be a wait for an unrecorded rank. Time outside the steps is excluded:
+//! it would be divided by steps that do not contain it.
 
 mod events;
 
@@ -17,9 +19,10 @@ use crate::windows::{Windows, host_steps};
 use crate::workers::Workers;
 use events::of_member;
 
-/// Maximum gap at an edge of the steps, as a share of a step. A rank whose device ends its work earlier than that has no event at the end.
-/// A rank that begins later has none at the start, unless it is known to have been recorded before ([`begin`]). Its recording may be
-/// shorter than the others', so the gap may not be its own time.
+/// Maximum gap at an edge of the steps, as a share of a step. A rank whose device ends its work earlier than
+/// that has no event at the end. A rank that begins later has none at the start, unless it is known to have
+/// been recorded before ([`begin`]). Its recording may be shorter than the others', so the gap may not be its
+/// own time.
 const NEAR: f64 = 0.05;
 
 /// Kind of an event.
@@ -47,9 +50,11 @@ pub(super) struct Event {
     pub time: i64,
     /// The rank's own time since its previous event, in nanoseconds.
     pub own: i64,
-    /// Exposed time since its previous event in communication with unrecorded ranks only, in nanoseconds: wait or transfer.
+    /// Exposed time since its previous event in communication with unrecorded ranks only, in nanoseconds:
+    /// wait or transfer.
     pub unknown: i64,
-    /// Part of `unknown` that is no wait, in nanoseconds: as long as the shortest communications of the same kind.
+    /// Part of `unknown` that is no wait, in nanoseconds: as long as the shortest communications of the same
+    /// kind.
     pub least: i64,
     /// Time from the last start of the collective to its end on the rank, in nanoseconds.
     pub transfer: i64,
@@ -79,7 +84,8 @@ pub(super) struct Chains {
     pub last_start: Vec<i64>,
     /// By collective: the member that started last.
     pub last_member: Vec<u32>,
-    /// By member: launches of all its parts, including those outside the steps. `None` if a matched part has no launch within a step.
+    /// By member: launches of all its parts, including those outside the steps. `None` if a matched part has
+    /// no launch within a step.
     pub launches: Vec<Option<Vec<Launch>>>,
     /// By member and part: launch time in nanoseconds, whether or not other launches were recorded.
     pub calls: Vec<Vec<Option<i64>>>,

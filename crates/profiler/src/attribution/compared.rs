@@ -1,6 +1,7 @@
 //! Time of a late rank and of its peers.
 //!
-//! Responsible for: sums over the intervals in which the rank delayed others, and over whole steps. Does not decide the cause.
+//! Responsible for: sums over the intervals in which the rank delayed others, and over whole steps. Does not
+//! decide the cause.
 
 use super::chain::Chains;
 use super::peers::Stretches;
@@ -75,8 +76,8 @@ pub(super) struct Whole {
     pub steps: usize,
 }
 
-/// Comparison by whole steps. Selects steps in which the given intervals of a member exceed those of its peers by at least a quarter of the
-/// worst step. The peers contribute the same steps.
+/// Comparison by whole steps. Selects steps in which the given intervals of a member exceed those of its
+/// peers by at least a quarter of the worst step. The peers contribute the same steps.
 pub(super) fn compared_steps(
     member: usize,
     stretches: &Stretches,

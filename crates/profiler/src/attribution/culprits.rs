@@ -1,6 +1,7 @@
 //! Ranks that may delay others.
 //!
-//! Responsible for: their selection, and the cost, cause and worst intervals of each. Does not decide which of them the verdict names.
+//! Responsible for: their selection, and the cost, cause and worst intervals of each. Does not decide which
+//! of them the verdict names.
 
 use super::blame::Charges;
 use super::cause::{CauseClass, Evidence, class};
@@ -23,8 +24,8 @@ const REPLAYED: usize = 12;
 /// Number of listed intervals of a rank.
 const MOMENTS: usize = 5;
 
-/// Members to replay: those with the largest charged waits, those with the largest own delays, which others may hide, and slow
-/// ranks of single stages.
+/// Members to replay: those with the largest charged waits, those with the largest own delays, which others
+/// may hide, and slow ranks of single stages.
 pub(super) fn candidates(charges: &Charges, excess: &[i64], stages: &[SlowStage]) -> Vec<usize> {
     let by = |key: &dyn Fn(usize) -> f64| {
         let mut order: Vec<usize> = (0..excess.len()).collect();
@@ -134,8 +135,9 @@ impl Measured<'_> {
     }
 }
 
-/// The innermost annotation of a member that lasts for at least half of a delay (from, until); `None` without one. A rank is late by the
-/// end of an interval, so the delay is there. Digests have annotations, and no other host activity.
+/// The innermost annotation of a member that lasts for at least half of a delay (from, until); `None` without
+/// one. A rank is late by the end of an interval, so the delay is there. Digests have annotations, and no
+/// other host activity.
 fn activity(job: &Job, member: usize, (from, until): (i64, i64)) -> Option<String> {
     let trace = &job.members.get(member)?.trace;
     let least = ((until - from) / 2).max(1);

@@ -1,14 +1,14 @@
 //! Idle share of the devices during the steps.
 //!
-//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits for other ranks do not count
-//! as idle.
+//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits
+//! for other ranks do not count as idle.
 
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
 use railwright_spec::median;
 
-/// Idle share of a device during a step (0 to 1), and whether it is idle for longer than it computes. Medians over the steps, so a long
-/// first step has no effect.
+/// Idle share of a device during a step (0 to 1), and whether it is idle for longer than it computes. Medians
+/// over the steps, so a long first step has no effect.
 pub(super) fn of(on: &Occupancy, windows: &Windows) -> (f64, bool) {
     let mut spans: Vec<(i64, i64)> = windows
         .steps

@@ -1,7 +1,8 @@
 //! Ranks that delay each other in turn.
 //!
-//! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are late as much as they are.
-//! Garbage collection pauses every rank in different steps, and a slow data set delays any of them. Does not find the cause.
+//! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are
+//! late as much as they are. Garbage collection pauses every rank in different steps, and a slow data set
+//! delays any of them. Does not find the cause.
 
 use super::cause::CauseClass;
 use super::jitter::Beyond;
@@ -24,19 +25,22 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
         .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
 }
 
-/// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another reason.
+/// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another
+/// reason.
 fn of_ranks(named: &[Named]) -> Option<BTreeSet<u32>> {
     let is_of_ranks = |one: &Named| one.kind == Kind::Rank && one.stage.is_none();
     let are_ranks = !named.is_empty() && named.iter().all(is_of_ranks);
     are_ranks.then(|| named.iter().flat_map(|one| one.ranks.iter().copied()).collect())
 }
 
-/// Minimum ratio of the excess of most ranks to the largest one of the named ranks: a rank three times as late as most others is an exception.
+/// Minimum ratio of the excess of most ranks to the largest one of the named ranks: a rank three times as
+/// late as most others is an exception.
 const COMPARABLE: f64 = 1.0 / 3.0;
 
-/// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is the excess over the peers
-/// without jitter by member, in nanoseconds of all `count` steps. Ranks that pause in one step hide each other. Therefore more late ranks
-/// than named ones suffice if the others' delays cost more: `rest`, in nanoseconds per step.
+/// Reason against naming a few of many ranks that are late as much: more than half of all ranks. `evident` is
+/// the excess over the peers without jitter by member, in nanoseconds of all `count` steps. Ranks that pause
+/// in one step hide each other. Therefore more late ranks than named ones suffice if the others' delays cost
+/// more: `rest`, in nanoseconds per step.
 pub(super) fn visited(
     job: &Job,
     named: &[Named],
@@ -62,8 +66,8 @@ pub(super) fn visited(
     })
 }
 
-/// Tests whether ranks cost far more than the largest excess of one of them: a rank without peers is named by its stage, and not by its
-/// excess. `most` is in nanoseconds of all `count` steps.
+/// Tests whether ranks cost far more than the largest excess of one of them: a rank without peers is named by
+/// its stage, and not by its excess. `most` is in nanoseconds of all `count` steps.
 fn is_of_stages(named: &[Named], most: i64, count: f64) -> bool {
     let dearest = named.iter().map(|one| one.cost_s * 1e9 * count).fold(0.0, f64::max);
     (most as f64) < SIMILAR * dearest
@@ -89,16 +93,17 @@ const PAUSED: usize = 4;
 /// Minimum number of steps in which pauses can be compared with chance.
 const STEPS: f64 = 3.0;
 
-/// Maximum probability that the pauses of the most frequently paused rank of a job, or those of all ranks, are distributed by chance, if
-/// ranks are named.
+/// Maximum probability that the pauses of the most frequently paused rank of a job, or those of all ranks,
+/// are distributed by chance, if ranks are named.
 const BY_CHANCE: f64 = 0.01;
 
 /// Standard normal quantile of [`BY_CHANCE`].
 const QUANTILE: f64 = 2.326;
 
-/// Reason against naming ranks for pauses that many ranks have, none of them more often than chance gives. Applies to ranks whose excess is
-/// mostly pauses of their hosts, in `steps` steps. A pause counts if it is at least a third of the longest one of the named ranks. Pauses
-/// of ranks of a single node are no such case, nor are those of a job in which one rank, or a few, pause more often than chance gives.
+/// Reason against naming ranks for pauses that many ranks have, none of them more often than chance gives.
+/// Applies to ranks whose excess is mostly pauses of their hosts, in `steps` steps. A pause counts if it is
+/// at least a third of the longest one of the named ranks. Pauses of ranks of a single node are no such case,
+/// nor are those of a job in which one rank, or a few, pause more often than chance gives.
 pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) -> Option<String> {
     let ranks = of_ranks(named).filter(|_| steps >= STEPS && may_pause(named))?;
     let is_named: Vec<bool> = job.members.iter().map(|member| ranks.contains(&member.rank)).collect();
@@ -142,9 +147,10 @@ pub(super) fn paused(job: &Job, named: &[Named], beyond: &[Beyond], steps: f64) 
     ))
 }
 
-/// Tests whether ranks have more different counts than chance gives, if each event is equally likely on all of them: a few ranks then have
-/// most of the events, although each of them alone may be no exception among the others. The sum of squares relative to the mean follows a
-/// chi-squared distribution, whose quantile is that of Wilson and Hilferty.
+/// Tests whether ranks have more different counts than chance gives, if each event is equally likely on all
+/// of them: a few ranks then have most of the events, although each of them alone may be no exception among
+/// the others. The sum of squares relative to the mean follows a chi-squared distribution, whose quantile is
+/// that of Wilson and Hilferty.
 fn are_uneven(counts: &[usize]) -> bool {
     let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
     let squares: f64 = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
@@ -169,7 +175,8 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// Half of the ranks pause once. Those that share a step hide each other, so that no one of them costs the step anything.
+    /// Half of the ranks pause once. Those that share a step hide each other, so that no one of them costs
+    /// the step anything.
     #[test]
     fn pauses_that_hide_each_other_are_no_ranks_fault() {
         let stalls: Vec<(u32, u32, i64)> =
@@ -180,7 +187,8 @@ mod tests {
         assert!(report.reasons.iter().any(|reason| reason.contains("in turn")), "{:?}", report.reasons);
     }
 
-    /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat longer.
+    /// Every rank pauses once, each in another step or layer; the pauses of three of them are somewhat
+    /// longer.
     #[test]
     fn pauses_that_visit_all_ranks_are_no_ranks_fault() {
         let ranks = 16;
@@ -199,7 +207,8 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Straggler);
     }
 
-    /// Half of the ranks pause in a random step, as garbage collection does. Too few for "most ranks", and no rank is an exception.
+    /// Half of the ranks pause in a random step, as garbage collection does. Too few for "most ranks", and no
+    /// rank is an exception.
     #[test]
     fn pauses_of_many_ranks_by_chance_are_no_ranks_fault() {
         let plan = Synthetic { data: 16, steps: 8, ..Synthetic::default() };
@@ -220,8 +229,8 @@ mod tests {
         assert!(report.culprits.iter().any(|one| one.ranks == [5]), "{:?}", report.culprits);
     }
 
-    /// The hosts of a quarter of the ranks pause before every step: too many for one rank to be an exception, and far too regular for
-    /// chance.
+    /// The hosts of a quarter of the ranks pause before every step: too many for one rank to be an exception,
+    /// and far too regular for chance.
     #[test]
     fn pauses_of_the_same_ranks_in_every_step_are_theirs() {
         let slow = 8..16_u32;
@@ -258,7 +267,8 @@ mod tests {
         assert!(!super::are_uneven(&[3; 32]));
     }
 
-    /// Published tail: a Poisson variable of mean 1 is at least 3 with probability 0.0803, one of mean 0.1 at least 2 with 0.00468.
+    /// Published tail: a Poisson variable of mean 1 is at least 3 with probability 0.0803, one of mean 0.1 at
+    /// least 2 with 0.00468.
     #[test]
     fn the_tail_of_rare_events() {
         assert!((super::at_least(3, 1.0) - 0.0803).abs() < 1e-4);

@@ -1,8 +1,9 @@
 //! The part of a rank's excess over its peers that is no jitter.
 //!
-//! Responsible for: separating a slow rank from random variation. Where ranks wait for each other after every interval, a job without
-//! variation on one rank is always faster, although that rank is like the others. Its differences from its peers then have both signs. A
-//! slow rank has more positive ones than chance gives, a paused one has few that are far too long. Does not decide: see the verdict.
+//! Responsible for: separating a slow rank from random variation. Where ranks wait for each other after every
+//! interval, a job without variation on one rank is always faster, although that rank is like the others. Its
+//! differences from its peers then have both signs. A slow rank has more positive ones than chance gives, a
+//! paused one has few that are far too long. Does not decide: see the verdict.
 
 use super::peers::Stretches;
 use super::stretch::Stretch;
@@ -11,7 +12,8 @@ use railwright_spec::median;
 /// Maximum deviation of jitter, in robust standard deviations: a longer interval is a pause.
 const JUMP: f64 = 5.0;
 
-/// Minimum sum of the other differences, in standard deviations of that sum. Chance gives a larger one for 1 of 30,000 ranks.
+/// Minimum sum of the other differences, in standard deviations of that sum. Chance gives a larger one for 1
+/// of 30,000 ranks.
 const SHIFT: f64 = 4.0;
 
 /// Standard deviation of a normal distribution per median absolute deviation.
@@ -20,7 +22,8 @@ const PER_DEVIATION: f64 = 1.4826;
 /// Maximum size of a column whose median depends on one interval.
 const SMALL: usize = 16;
 
-/// Difference of one interval from its peers, and the time that their durations have in common; both in nanoseconds.
+/// Difference of one interval from its peers, and the time that their durations have in common; both in
+/// nanoseconds.
 type Difference = (f64, f64);
 
 /// Excess of one member over its peers.

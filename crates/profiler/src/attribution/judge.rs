@@ -1,6 +1,7 @@
 //! StragglerVerdict of a job: from its events to the straggler report.
 //!
-//! Responsible for: the order of the work (events, intervals, waits, replays, candidates, names, verdict) and the assembly of the report.
+//! Responsible for: the order of the work (events, intervals, waits, replays, candidates, names, verdict) and
+//! the assembly of the report.
 
 use super::blame::charge;
 use super::bounds::{not_traced, partly_recorded};
@@ -43,7 +44,8 @@ pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport
     joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
 }
 
-/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by default.
+/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by
+/// default.
 pub fn joined_straggler_report(
     job: &Job,
     joined: &Joined,
@@ -60,8 +62,8 @@ pub fn joined_straggler_report(
     report
 }
 
-/// The steps of a joined job without a first one of a one-off delay, the activity of its ranks, and the straggler report in these steps if all
-/// ranks can be compared.
+/// The steps of a joined job without a first one of a one-off delay, the activity of its ranks, and the
+/// straggler report in these steps if all ranks can be compared.
 pub(crate) fn judged_steps(
     job: &Job,
     joined: &Joined,
@@ -87,7 +89,8 @@ pub fn stragglers_of(
     judged(job, joined, (&occupancies, names), &mut windows.clone(), workers).0
 }
 
-/// The same report with the replays that other analyses need. Excludes the first step as warm-up, with a warning, if it has a one-off delay.
+/// The same report with the replays that other analyses need. Excludes the first step as warm-up, with a
+/// warning, if it has a one-off delay.
 pub(crate) fn judged(
     job: &Job,
     joined: &Joined,
@@ -288,8 +291,8 @@ fn conclude(measured: &Measured<'_>, culprits: &mut [Culprit], named: &[Named], 
         b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
     });
     if bounded {
-        // Stragglers and their order are determined by replay of the recording; reported bounds are valid for any behaviour of other
-        // ranks.
+        // Stragglers and their order are determined by replay of the recording; reported bounds are valid for
+        // any behaviour of other ranks.
         for culprit in culprits.iter_mut() {
             (culprit.cost, culprit.certainty) = (culprit.at_most, Certainty::AtMost);
             culprit.share = measured.share(culprit.cost);

@@ -1,7 +1,7 @@
 //! Launches of communications.
 //!
-//! Responsible for: launch times and earliest starts of a rank's communications, the kernels that members start while they run, and
-//! communications with unrecorded ranks.
+//! Responsible for: launch times and earliest starts of a rank's communications, the kernels that members
+//! start while they run, and communications with unrecorded ranks.
 
 use crate::joined::Joined;
 use crate::matching::{Lane, Part};
@@ -17,8 +17,9 @@ pub(super) struct Launch {
     pub step: u64,
 }
 
-/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest duration of its kind and size
-/// (within a factor of two) in nanoseconds. Empty if all ranks of the job were recorded.
+/// Communications of a member with unrecorded ranks only, as indices among its parts, each with the shortest
+/// duration of its kind and size (within a factor of two) in nanoseconds. Empty if all ranks of the job were
+/// recorded.
 pub(super) fn with_unrecorded(joined: &Joined, member: usize) -> Vec<(usize, i64)> {
     let (parts, of) = (&joined.matching.parts[member], &joined.matching.of[member]);
     let alone = (0..parts.len()).filter(|&at| is_alone(joined, &parts[at], of[at])).collect::<Vec<_>>();
@@ -89,8 +90,8 @@ pub(super) fn launches(
     joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
 }
 
-/// Earliest start of each communication on a free stream, in nanoseconds: after earlier-launched compute, but not before its own launch.
-/// `None` if the trace lacks the launch.
+/// Earliest start of each communication on a free stream, in nanoseconds: after earlier-launched compute, but
+/// not before its own launch. `None` if the trace lacks the launch.
 pub(super) fn issues(parts: &[Part], launched: &Launched<'_>) -> Vec<Option<i64>> {
     let issue = |part: &Part| {
         let ready =

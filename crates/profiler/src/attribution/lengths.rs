@@ -1,9 +1,10 @@
-//! Ranks that delay each other in turn because one kind of kernel takes longer on different ranks: attention on sequences of different
-//! lengths, or grouped GEMMs of experts with different loads.
+//! Ranks that delay each other in turn because one kind of kernel takes longer on different ranks: attention
+//! on sequences of different lengths, or grouped GEMMs of experts with different loads.
 //!
-//! Responsible for: the evidence in kernels, and the step time with equal work. Evidence: at one position of the program the times of these
-//! kernels differ between ranks, those of other GEMMs and attention do not. The step time is a replay with every such kernel at the mean of
-//! its position. Excludes jobs whose other kernels differ as much: their ranks are slower in turn for another reason.
+//! Responsible for: the evidence in kernels, and the step time with equal work. Evidence: at one position of
+//! the program the times of these kernels differ between ranks, those of other GEMMs and attention do not.
+//! The step time is a replay with every such kernel at the mean of its position. Excludes jobs whose other
+//! kernels differ as much: their ranks are slower in turn for another reason.
 
 use super::chain::Chains;
 use super::replay::replay;
@@ -24,7 +25,8 @@ pub enum Work {
     Lengths,
     /// Grouped GEMMs of experts with different loads.
     Experts,
-    /// Attention on chunks of sequences: the same chunk of every context-parallel group is longer, as with a causal mask.
+    /// Attention on chunks of sequences: the same chunk of every context-parallel group is longer, as with a
+    /// causal mask.
     Chunks,
 }
 
@@ -57,19 +59,23 @@ impl Work {
     }
 }
 
-/// Minimum reported share of a step: sequences and routing of any data set differ somewhat, and a better balance costs work.
+/// Minimum reported share of a step: sequences and routing of any data set differ somewhat, and a better
+/// balance costs work.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Minimum scatter of this work between ranks, the root mean square as a share of its duration; kernels of equal work differ by 1% or 2%.
+/// Minimum scatter of this work between ranks, the root mean square as a share of its duration; kernels of
+/// equal work differ by 1% or 2%.
 const SCATTER: f64 = 0.05;
 
 /// Minimum ratio of that scatter to the scatter of other GEMMs and attention.
 const APART: f64 = 3.0;
 
-/// Minimum difference between the largest and the smallest attention time of a context-parallel group, as a share of its mean.
+/// Minimum difference between the largest and the smallest attention time of a context-parallel group, as a
+/// share of its mean.
 const UNEVEN: f64 = 0.1;
 
-/// Maximum scatter of one position's attention time between context-parallel groups, as a share of that difference.
+/// Maximum scatter of one position's attention time between context-parallel groups, as a share of that
+/// difference.
 const ALIKE: f64 = 0.25;
 
 /// Maximum number of compared ranks; of more, evenly chosen ones.
@@ -81,11 +87,12 @@ type Calls = Vec<(i64, i64)>;
 /// Compared kernels within a time range, by name: whether they have this work, and calls.
 type Heavy = BTreeMap<String, (bool, Calls)>;
 
-/// Ends of kernels with this work and their excess over the mean of their position, in nanoseconds; by member.
+/// Ends of kernels with this work and their excess over the mean of their position, in nanoseconds; by
+/// member.
 type Excesses = Vec<Vec<(i64, i64)>>;
 
-/// Reduction of the step time if this work were equal at every position, in nanoseconds of all steps. `None` without evidence of unequal
-/// work.
+/// Reduction of the step time if this work were equal at every position, in nanoseconds of all steps. `None`
+/// without evidence of unequal work.
 pub(super) fn cost(
     work: Work,
     job: &Job,
@@ -107,10 +114,12 @@ pub(super) fn cost(
             .into_iter()
             .map(|mut place| {
                 let middle = median(&mut place);
-                // Squares, so that one rank of many with another load counts: in each step it may be another one.
+                // Squares, so that one rank of many with another load counts: in each step it may be another
+                // one.
                 sum.0 += place.iter().map(|duration| (duration - middle).powi(2)).sum::<f64>();
                 sum.1 += middle * middle * place.len() as f64;
-                // Equal shares have the same work in total; times are skewed, so medians would remove some of it.
+                // Equal shares have the same work in total; times are skewed, so medians would remove some of
+                // it.
                 (place.iter().sum::<f64>() / place.len().max(1) as f64) as i64
             })
             .collect();
@@ -134,8 +143,9 @@ pub(super) fn cost(
     (saved as f64 > LEAST_SHARE * base as f64).then_some(saved)
 }
 
-/// Members with the longer chunks of their sequences: the same positions of all context-parallel groups, at least two, have more attention
-/// than the mean of their group. `None` if groups differ in it, because sequences of different lengths are longer on all of a group's ranks.
+/// Members with the longer chunks of their sequences: the same positions of all context-parallel groups, at
+/// least two, have more attention than the mean of their group. `None` if groups differ in it, because
+/// sequences of different lengths are longer on all of a group's ranks.
 pub(super) fn longer_chunks(
     job: &Job,
     table: &NameTable,
@@ -187,7 +197,8 @@ pub(super) fn longer_chunks(
     Some(members.iter().flat_map(|group| longer.iter().filter_map(|&at| group.get(at).copied())).collect())
 }
 
-/// Durations of a kernel by position, on all ranks with the most frequent number of calls. `None` with fewer than three ranks.
+/// Durations of a kernel by position, on all ranks with the most frequent number of calls. `None` with fewer
+/// than three ranks.
 fn places(compared: &[&Heavy], name: &str) -> Option<(bool, Vec<Vec<f64>>)> {
     let all: Vec<&(bool, Calls)> = compared.iter().filter_map(|heavy| heavy.get(name)).collect();
     let has_work = all.first()?.0;
@@ -265,8 +276,8 @@ mod tests {
         straggler_report(&mut plan.job(), &JoinOptions::default())
     }
 
-    /// Excess of the rank with most attention over the means of all positions, in nanoseconds: mean over the steps. Gradients are reduced
-    /// once all ranks have finished.
+    /// Excess of the rank with most attention over the means of all positions, in nanoseconds: mean over the
+    /// steps. Gradients are reduced once all ranks have finished.
     fn planted(plan: &Synthetic) -> f64 {
         let job = plan.job();
         let of_rank = |trace: &RankTrace| -> Vec<f64> {

@@ -1,8 +1,8 @@
 //! Groups whose transfers are slow.
 //!
-//! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages,
-//! by size. Boundaries of a pipeline with the same kind of link are also compared with each other. Excludes other groups without peers, and
-//! messages of ranks with unknown stages.
+//! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages
+//! across one boundary of stages, by size. Boundaries of a pipeline with the same kind of link are also
+//! compared with each other. Excludes other groups without peers, and messages of ranks with unknown stages.
 
 mod boundaries;
 mod in_steps;
@@ -33,7 +33,8 @@ use typical::{Found, Transfer, Typical, usual};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowLink {
     pub communicators: Vec<u32>,
-    /// Measured time of its transfers, and their time at the speed of its peers (`peers`), both in nanoseconds.
+    /// Measured time of its transfers, and their time at the speed of its peers (`peers`), both in
+    /// nanoseconds.
     pub transfer: f64,
     pub peers: f64,
     /// Steps in which it is slow, as (start, end) in nanoseconds; empty if it is slow in all of them.
@@ -85,14 +86,16 @@ pub(super) struct Links {
 /// Key for the comparison of transfers: dimension or stage boundary, operation, size in bytes.
 type Kind = (String, Option<Operation>, u64);
 
-/// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a rank's stage is unknown.
+/// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a
+/// rank's stage is unknown.
 fn boundary(stages: &BTreeMap<u32, (usize, u32)>, (from, to): (u32, u32)) -> Option<String> {
     let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
 
-/// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Groups that are
-/// not slow in general may be so in some of the steps, or in some transfers.
+/// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20%
+/// above the median. Groups that are not slow in general may be so in some of the steps, or in some
+/// transfers.
 pub(super) fn slow_groups(job: &Job, joined: &Joined, windows: &Windows) -> Links {
     let matching = &joined.matching;
     let stages = joined.groups.stages();

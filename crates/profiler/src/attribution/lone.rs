@@ -1,8 +1,9 @@
 //! Slow chips of stages with one rank.
 //!
-//! Responsible for: separating a slow chip from more work where a stage has no replica. Kernels of one name and number are compared with the
-//! other stages. A slow chip lengthens all of them by one factor. With more work, GEMMs, attention and element-wise kernels grow by different
-//! factors. If the heavy kernels alone grow by one factor, both are possible: a lower clock does not affect memory-bound kernels. Excludes kernels
+//! Responsible for: separating a slow chip from more work where a stage has no replica. Kernels of one name
+//! and number are compared with the other stages. A slow chip lengthens all of them by one factor. With more
+//! work, GEMMs, attention and element-wise kernels grow by different factors. If the heavy kernels alone grow
+//! by one factor, both are possible: a lower clock does not affect memory-bound kernels. Excludes kernels
 //! that only some stages have (embedding, head).
 
 use super::uneven::Taken;
@@ -42,7 +43,8 @@ pub(super) struct Longer {
     /// Time of its comparable kernels, and that with durations as on the other stages, in nanoseconds.
     pub own: i64,
     pub usual: i64,
-    /// True if all kinds of kernels grew by one factor: the chip is slow. Otherwise the heavy ones alone did.
+    /// True if all kinds of kernels grew by one factor: the chip is slow. Otherwise the heavy ones alone
+    /// did.
     pub is_chip: bool,
 }
 
@@ -54,7 +56,8 @@ struct Kernel {
     is_heavy: bool,
 }
 
-/// Comparison of a rank with ranks of the other stages. `None` if its kernels are not longer, not comparable, or grew by different factors.
+/// Comparison of a rank with ranks of the other stages. `None` if its kernels are not longer, not comparable,
+/// or grew by different factors.
 pub(super) fn longer(own: &Kernels, others: &[&Kernels]) -> Option<Longer> {
     if others.len() < OTHERS {
         return None;
@@ -105,7 +108,8 @@ fn compared(name: &str, own: &Taken, others: &[&Kernels]) -> Option<Kernel> {
 mod tests {
     use super::*;
 
-    /// A stage: GEMMs, attention and element-wise kernels, each longer by its factor, with this number of calls.
+    /// A stage: GEMMs, attention and element-wise kernels, each longer by its factor, with this number of
+    /// calls.
     fn stage(calls: usize, factors: [f64; 3]) -> Kernels {
         let names = ["sm90_gemm_nn", "flash_fwd_kernel", "void vectorized_elementwise_kernel"];
         let durations = [200e3, 150e3, 20e3];

@@ -1,8 +1,8 @@
 //! Slow hosts of stages.
 //!
-//! Responsible for: a stage whose devices wait for launches of their hosts in every step far longer than the devices of the other stages.
-//! Where a stage has no replica, or all of its ranks are equally late, such hosts differ from nothing but the other stages. Excludes pauses:
-//! they differ from other steps of the rank.
+//! Responsible for: a stage whose devices wait for launches of their hosts in every step far longer than the
+//! devices of the other stages. Where a stage has no replica, or all of its ranks are equally late, such
+//! hosts differ from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
 
 use super::chain::Event;
 use crate::occupancy::Occupancy;
@@ -12,7 +12,8 @@ use railwright_spec::median;
 /// Minimum number of other stages for a single rank: of two, the slower one may be either normal or slow.
 const OTHERS: usize = 2;
 
-/// Minimum ratio of the idle time until launches to the median of the other stages: embedding, head and data loading differ by less.
+/// Minimum ratio of the idle time until launches to the median of the other stages: embedding, head and data
+/// loading differ by less.
 const FAR: f64 = 4.0;
 
 /// Minimum excess as a share of the rank's own time.
@@ -23,8 +24,8 @@ const NOTABLE: f64 = 0.03;
 pub(super) struct OwnTime {
     /// Everything except exposed communication.
     pub all: i64,
-    /// Own time without compute until the host launches it, if all steps had that of the median one. Messages that the rank sends run
-    /// meanwhile.
+    /// Own time without compute until the host launches it, if all steps had that of the median one.
+    /// Messages that the rank sends run meanwhile.
     pub host: i64,
 }
 
@@ -58,8 +59,8 @@ impl OwnTime {
     }
 }
 
-/// Idle time of the other stages until launches, in nanoseconds. `None` if the hosts are no slower than theirs, or if a rank `is_alone` on
-/// its stage and the others are too few.
+/// Idle time of the other stages until launches, in nanoseconds. `None` if the hosts are no slower than
+/// theirs, or if a rank `is_alone` on its stage and the others are too few.
 pub(super) fn usual(own: OwnTime, others: &[OwnTime], is_alone: bool) -> Option<i64> {
     if others.len() < if is_alone { OTHERS } else { 1 } {
         return None;

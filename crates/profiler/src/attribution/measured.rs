@@ -1,7 +1,7 @@
 //! Measurements of a job for the verdict.
 //!
-//! Responsible for: own times, waits and replays that the causes and names of stragglers are taken from; own times like those of the peers.
-//! Does not judge them.
+//! Responsible for: own times, waits and replays that the causes and names of stragglers are taken from; own
+//! times like those of the peers. Does not judge them.
 
 use super::blame::Charges;
 use super::chain::{Chains, Event};
@@ -45,7 +45,8 @@ impl Measured<'_> {
         if self.step_time() > 0.0 { time / self.step_time() } else { 0.0 }
     }
 
-    /// Upper bound of the step time saved without a member's delays, in nanoseconds: the mean over the steps that it recorded.
+    /// Upper bound of the step time saved without a member's delays, in nanoseconds: the mean over the steps
+    /// that it recorded.
     pub(super) fn at_most(&self, member: usize) -> f64 {
         let steps = &self.windows.steps;
         let held = steps.iter().filter(|step| step.holds(member)).count();
@@ -60,8 +61,8 @@ impl Measured<'_> {
     }
 }
 
-/// Sum of a member's excesses over its peers in the steps that it recorded, in nanoseconds: the upper bound of what any replay without them
-/// saves.
+/// Sum of a member's excesses over its peers in the steps that it recorded, in nanoseconds: the upper bound
+/// of what any replay without them saves.
 pub(super) fn at_most(stretches: &Stretches, member: usize, windows: &Windows) -> i64 {
     let steps = &windows.steps;
     let is_held = |stretch: &&Stretch| {

@@ -1,7 +1,7 @@
 //! Delays whose removal makes the steps shorter.
 //!
-//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the previous ones fixed; and ranks
-//! that delay the job only together.
+//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the
+//! previous ones fixed; and ranks that delay the job only together.
 
 use super::chain::Chains;
 use super::links::SlowLink;
@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 /// Maximum number of reported stragglers.
 const NAMED: usize = 8;
 
-/// Ranks that delay the job only together are searched for if equal ranks would save at least this share of the step.
+/// Ranks that delay the job only together are searched for if equal ranks would save at least this share of
+/// the step.
 const TOGETHER: f64 = 0.01;
 
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
@@ -90,8 +91,8 @@ impl Mending<'_> {
         replay_with(self.chains, self.joined, &own, &transfer, self.unrecorded).span
     }
 
-    /// Delays that slow the job down, each with its saving in nanoseconds of all steps once the previous ones are removed. Savings of at
-    /// most `least` do not count.
+    /// Delays that slow the job down, each with its saving in nanoseconds of all steps once the previous ones
+    /// are removed. Savings of at most `least` do not count.
     pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
         let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
         let mut mended: Vec<Delay> = Vec::new();
@@ -135,8 +136,8 @@ impl Mending<'_> {
         }
     }
 
-    /// Ranks with a clear excess that are numbered like those of one node: consecutive, from a multiple of their number, at most half of
-    /// all.
+    /// Ranks with a clear excess that are numbered like those of one node: consecutive, from a multiple of
+    /// their number, at most half of all.
     fn node(&self, excess: &[i64], least: i64) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..excess.len()).collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
@@ -153,8 +154,9 @@ impl Mending<'_> {
         is_node.then_some(order)
     }
 
-    /// The named delays, with members that delay the job only together. A node that contains all named members is one delay instead of
-    /// them: of its ranks, only the slowest one saves anything alone, and no more than its difference from the next one.
+    /// The named delays, with members that delay the job only together. A node that contains all named
+    /// members is one delay instead of them: of its ranks, only the slowest one saves anything alone, and
+    /// no more than its difference from the next one.
     pub(super) fn joined(
         &self,
         named: Vec<(Vec<Delay>, i64)>,
@@ -178,7 +180,8 @@ impl Mending<'_> {
         found
     }
 
-    /// A few members that delay the job only together, after the named ones: alone, none of them saves anything.
+    /// A few members that delay the job only together, after the named ones: alone, none of them saves
+    /// anything.
     fn together(&self, named: &[(Vec<Delay>, i64)], excess: &[i64], least: i64) -> Option<(Vec<Delay>, i64)> {
         let mended: Vec<Delay> = named.iter().flat_map(|found| found.0.clone()).collect();
         let span = self.span(&mended);
@@ -229,7 +232,8 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// The hosts of one node load data for 10 ms before every step, one of them for somewhat longer: alone, it saves its difference only.
+    /// The hosts of one node load data for 10 ms before every step, one of them for somewhat longer: alone,
+    /// it saves its difference only.
     #[test]
     fn a_node_replaces_its_slowest_rank() {
         let plan = Synthetic { data: 16, steps: 5, ..Synthetic::default() };

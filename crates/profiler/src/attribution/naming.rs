@@ -1,7 +1,7 @@
 //! Names of the delays that the verdict reports.
 //!
-//! Responsible for: delays that slow the job down, as ranks, groups and stages with cause and cost; and unequal work instead of ranks
-//! that are late in turn. Excludes ranks without an excess of their own.
+//! Responsible for: delays that slow the job down, as ranks, groups and stages with cause and cost; and
+//! unequal work instead of ranks that are late in turn. Excludes ranks without an excess of their own.
 
 use super::cause::CauseClass;
 use super::lengths;
@@ -17,7 +17,8 @@ use crate::replay::lower_median;
 use crate::workers::Workers;
 use std::collections::BTreeSet;
 
-/// Minimum ratio of a rank's excess in a typical step to that of the typical rank, for a rank with more work of its own.
+/// Minimum ratio of a rank's excess in a typical step to that of the typical rank, for a rank with more work
+/// of its own.
 const FAR: i64 = 2;
 
 /// Delays, and their saving in nanoseconds of all steps once the previous ones are removed.
@@ -89,7 +90,8 @@ impl Measured<'_> {
         }
     }
 
-    /// Unequal work of all ranks instead of ranks with more of it. `without` is the time of the steps with all ranks like their peers.
+    /// Unequal work of all ranks instead of ranks with more of it. `without` is the time of the steps with
+    /// all ranks like their peers.
     pub(super) fn of_work(
         &self,
         named: &[Named],
@@ -108,8 +110,8 @@ impl Measured<'_> {
             one.kind == Kind::Rank
                 && [CauseClass::SlowChip, CauseClass::MoreWork].iter().any(|class| one.cause == class.name())
         };
-        // A rank with longer attention only has longer sequences. One that has them in most steps, like an expert with more tokens, is an
-        // exception: its share of the data is.
+        // A rank with longer attention only has longer sequences. One that has them in most steps, like an
+        // expert with more tokens, is an exception: its share of the data is.
         let is_of = |work: Work, one: &Named| {
             members(one)
                 .into_iter()
@@ -139,8 +141,9 @@ impl Measured<'_> {
         })
     }
 
-    /// Tests whether a member exceeds its peers in most steps by at least half of its largest excess in a step, and the typical rank far
-    /// less: where loads move, every rank has more work than its peers somewhere in each step.
+    /// Tests whether a member exceeds its peers in most steps by at least half of its largest excess in a
+    /// step, and the typical rank far less: where loads move, every rank has more work than its peers
+    /// somewhere in each step.
     fn recurs(&self, member: usize) -> bool {
         let mut own = self.excess_by_step(member);
         let most = own.iter().copied().max().unwrap_or(0);
@@ -173,7 +176,8 @@ impl Measured<'_> {
     }
 }
 
-/// Removes ranks without an excess over their peers: they are late because of another named one. No accusation without evidence.
+/// Removes ranks without an excess over their peers: they are late because of another named one. No
+/// accusation without evidence.
 pub(super) fn keep_evident(named: &mut Vec<Named>) {
     let mut first = true;
     named.retain(|one| {
@@ -181,8 +185,9 @@ pub(super) fn keep_evident(named: &mut Vec<Named>) {
     });
 }
 
-/// Delays named if unrecorded ranks are never late. Measured waits for unrecorded ranks stay in a replay, although they may be waits for the
-/// same late rank. If all waits for unrecorded ranks are longer than a delay, an unrecorded rank may be the cause: that delay is not named.
+/// Delays named if unrecorded ranks are never late. Measured waits for unrecorded ranks stay in a replay,
+/// although they may be waits for the same late rank. If all waits for unrecorded ranks are longer than a
+/// delay, an unrecorded rank may be the cause: that delay is not named.
 fn without_waits_for_unrecorded(
     mending: &Mending<'_>,
     base: i64,

@@ -1,7 +1,8 @@
 //! Ranks of one node with slow hosts.
 //!
-//! Responsible for: joining them to one cause with one cost if they are at least half of their node, because their processes share CPUs. Hosts are taken from the traces. Without
-//! them, ranks numbered like the devices of one node are of one node. Does not join ranks with other causes: chips differ.
+//! Responsible for: joining them to one cause with one cost if they are at least half of their node, because
+//! their processes share CPUs. Hosts are taken from the traces. Without them, ranks numbered like the devices
+//! of one node are of one node. Does not join ranks with other causes: chips differ.
 
 use super::cause::CauseClass;
 use super::verdict::{Kind, Named};
@@ -38,8 +39,8 @@ pub(super) fn nodes(job: &Job) -> BTreeMap<u32, Node<'_>> {
     job.members.iter().filter_map(first).collect()
 }
 
-/// Joins named ranks with slow hosts that are at least half of a node, if there are other nodes. Costs add up: each is the saving after the
-/// preceding ones.
+/// Joins named ranks with slow hosts that are at least half of a node, if there are other nodes. Costs add
+/// up: each is the saving after the preceding ones.
 pub(super) fn join_nodes(job: &Job, named: &[Named]) -> Vec<Named> {
     let nodes = nodes(job);
     let node = |one: &Named| {

@@ -1,9 +1,9 @@
 //! Delays of the first recorded step alone.
 //!
-//! Responsible for: ranks whose saving lies in the first recorded step, and the steps without it. Warm-up, the start of the profiler and
-//! caches delay that step on any rank, so they are a one-off cost and no fault of the rank. Kernels that take longer are no warm-up. A delay
-//! of few ranks may be a pause that happened to fall on that step: without it, "no straggler" has no evidence. Does not judge the other
-//! steps.
+//! Responsible for: ranks whose saving lies in the first recorded step, and the steps without it. Warm-up,
+//! the start of the profiler and caches delay that step on any rank, so they are a one-off cost and no fault
+//! of the rank. Kernels that take longer are no warm-up. A delay of few ranks may be a pause that happened to
+//! fall on that step: without it, "no straggler" has no evidence. Does not judge the other steps.
 
 use super::cause::CauseClass;
 use super::measured::Measured;
@@ -21,7 +21,8 @@ const LATER: f64 = 0.25;
 /// Minimum share of the delay in the recorded time that excludes the verdict "no straggler".
 const NOTABLE: f64 = 0.05;
 
-/// Minimum ratio of the excess of most ranks in the first step to the largest one, for a warm-up of all ranks.
+/// Minimum ratio of the excess of most ranks in the first step to the largest one, for a warm-up of all
+/// ranks.
 const COMPARABLE: f64 = 1.0 / 3.0;
 
 /// Ranks that delay the first recorded step.
@@ -30,7 +31,8 @@ pub(super) struct OneOff {
     ranks: Vec<u32>,
     /// Time saved in the first step without these delays, in nanoseconds.
     cost: i64,
-    /// True if it may be a pause: the delay is a notable share of the recorded time, and most ranks have none in that step.
+    /// True if it may be a pause: the delay is a notable share of the recorded time, and most ranks have
+    /// none in that step.
     is_doubtful: bool,
 }
 
@@ -43,7 +45,8 @@ impl OneOff {
         2.0 * cost >= self.cost as f64
     }
 
-    /// The delay of the excluded `step`, and its effect on the report of the later steps: they are no evidence against a pause in that step.
+    /// The delay of the excluded `step`, and its effect on the report of the later steps: they are no
+    /// evidence against a pause in that step.
     pub(super) fn note(&self, step: &str, later: &mut StragglerReport) -> Warning {
         let delay = format!(
             "{} delayed step {step}, the first recorded one, by {}, and hardly any later step",
@@ -61,8 +64,9 @@ impl OneOff {
 }
 
 impl Measured<'_> {
-    /// The found ranks whose saving lies in the first step, among `found` delays with their savings. Savings of at most `least` nanoseconds
-    /// do not count, nor do slow chips. `None` without such ranks, or without a later step.
+    /// The found ranks whose saving lies in the first step, among `found` delays with their savings. Savings
+    /// of at most `least` nanoseconds do not count, nor do slow chips. `None` without such ranks, or
+    /// without a later step.
     pub(super) fn one_off(
         &self,
         found: &[(Vec<Delay>, i64)],
@@ -105,7 +109,8 @@ impl Measured<'_> {
         (!one_off.ranks.is_empty()).then_some(one_off)
     }
 
-    /// Tests whether most ranks have a comparable excess of own time in the steps before `second` over their later steps.
+    /// Tests whether most ranks have a comparable excess of own time in the steps before `second` over their
+    /// later steps.
     fn all_warm_up(&self, second: i64) -> bool {
         let later = (self.windows.steps.len() as f64 - 1.0).max(1.0);
         let excess: Vec<f64> = (self.chains.events.iter())
@@ -138,8 +143,8 @@ mod tests {
         straggler_report(&mut Synthetic { data: 4, ..plan }.job(), &JoinOptions::default())
     }
 
-    /// Different delays of several ranks, from a fifth of the step to several steps. Those of few ranks that cost a notable part of the
-    /// recorded time may be pauses.
+    /// Different delays of several ranks, from a fifth of the step to several steps. Those of few ranks that
+    /// cost a notable part of the recorded time may be pauses.
     #[test]
     fn delays_of_the_first_step_are_nobodys_fault() {
         let few = [(1, 3), (4, 5), (6, 4)].as_slice();

@@ -1,7 +1,8 @@
 //! Hosts that launch communication late while the device is busy.
 //!
-//! Responsible for: the share of a rank's excess over its peers caused by later launches of the communication at the end of an interval.
-//! The device computes meanwhile, so such a host causes no idle time. Excludes ranks without launches in the trace.
+//! Responsible for: the share of a rank's excess over its peers caused by later launches of the communication
+//! at the end of an interval. The device computes meanwhile, so such a host causes no idle time. Excludes
+//! ranks without launches in the trace.
 
 use super::cause::Evidence;
 use super::chain::{Chains, What};
@@ -21,8 +22,8 @@ fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     Some(call - stretch.from)
 }
 
-/// Evidence that later launches explain at least half of a member's excess over its peers; `None` otherwise. Times are per step, for
-/// `steps` steps.
+/// Evidence that later launches explain at least half of a member's excess over its peers; `None` otherwise.
+/// Times are per step, for `steps` steps.
 pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps: f64) -> Option<Evidence> {
     let (mut excess, mut explained, mut own_sum, mut peers_sum) = (0, 0, 0.0, 0.0);
     for stretch in stretches.lists.get(member)?.iter().filter(|stretch| stretch.own > stretch.usual) {

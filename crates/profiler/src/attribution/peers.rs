@@ -1,8 +1,9 @@
 //! Peers for the comparison of a rank's own time.
 //!
-//! Responsible for: the same interval of other ranks with the same program (same operations in the same order). Without such ranks, the
-//! members of the collective that ends it are the peers, unless they belong to different pipeline stages. A single other rank is compared
-//! over all steps. A rank without peers is compared with itself in other steps. Excludes intervals with other boundaries.
+//! Responsible for: the same interval of other ranks with the same program (same operations in the same
+//! order). Without such ranks, the members of the collective that ends it are the peers, unless they belong
+//! to different pipeline stages. A single other rank is compared over all steps. A rank without peers is
+//! compared with itself in other steps. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
 use super::repeats::joined_by_step;
@@ -19,7 +20,8 @@ const PEERS: usize = 16;
 /// Minimum number of ranks of one program for their comparison in one step.
 const REPLICAS: usize = 3;
 
-/// Minimum number of steps for the comparison of a rank with itself: of two, the longer one would always be an excess.
+/// Minimum number of steps for the comparison of a rank with itself: of two, the longer one would always be
+/// an excess.
 const STEPS: usize = 3;
 
 /// The intervals of all members.
@@ -48,7 +50,8 @@ impl Stretches {
         for column in columns.iter().filter(|column| column.len() >= REPLICAS) {
             found.compare(found.open(column.clone()));
         }
-        // With a single peer the shorter interval would be the usual one, and all variation an excess of the longer one.
+        // With a single peer the shorter interval would be the usual one, and all variation an excess of the
+        // longer one.
         let pairs = columns.into_iter().map(|column| found.open(column)).filter(|pair| pair.len() > 1);
         for pairs in joined_by_step(chains, joined, &found.lists, pairs.collect()) {
             found.compare(pairs);
@@ -63,7 +66,8 @@ impl Stretches {
         found
     }
 
-    /// Other intervals that an interval is compared with, at most `most`: those of other ranks, or else its own in other steps.
+    /// Other intervals that an interval is compared with, at most `most`: those of other ranks, or else its
+    /// own in other steps.
     pub(super) fn others(&self, stretch: &Stretch, most: usize) -> impl Iterator<Item = &Stretch> {
         let column = stretch.column.and_then(|column| self.columns.get(column as usize));
         let all = || column.into_iter().flatten().map(|&at| self.get(at));
@@ -103,8 +107,8 @@ impl Stretches {
         peers.into_iter().collect()
     }
 
-    /// Joins an interval with the next one if its end is no position of the class's program. Returns the intervals of one class between the
-    /// same two positions, as (member, index).
+    /// Joins an interval with the next one if its end is no position of the class's program. Returns the
+    /// intervals of one class between the same two positions, as (member, index).
     fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
         let mut columns = Vec::new();
         for class in classes.iter().filter(|class| class.members.len() > 1) {
@@ -134,7 +138,8 @@ impl Stretches {
         columns
     }
 
-    /// Indexes the intervals by the collective at their end. Collectives within an interval count as its end, too.
+    /// Indexes the intervals by the collective at their end. Collectives within an interval count as its end,
+    /// too.
     fn index(&mut self, chains: &Chains, joined: &Joined) {
         self.ends = vec![Vec::new(); joined.matching.collectives.len()];
         for (member, list) in self.lists.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Programs of ranks: their communications in order.
 //!
-//! Responsible for: the starts of a rank, each with its kind, and the order in which its host launched them. Does not compare ranks.
+//! Responsible for: the starts of a rank, each with its kind, and the order in which its host launched them.
+//! Does not compare ranks.
 
 use super::chain::{Chains, Event, What};
 use super::launches::{Launch, is_alone};
@@ -9,8 +10,9 @@ use crate::joined::Joined;
 use crate::matching::{Lane, Membership, Part};
 use std::collections::BTreeMap;
 
-/// Identity of a matched communication in a program: operation, bytes, group or else lane. For messages also whether the rank sends, and
-/// whether the peer is a later rank: that distinguishes forward and backward passes.
+/// Identity of a matched communication in a program: operation, bytes, group or else lane. For messages also
+/// whether the rank sends, and whether the peer is a later rank: that distinguishes forward and backward
+/// passes.
 type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
 
 /// A position: its kind, and its number among those of its kind.

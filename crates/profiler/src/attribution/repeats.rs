@@ -1,8 +1,9 @@
 //! Positions of a rank's program that recur in each step.
 //!
-//! Responsible for: a key for every interval that is equal in all steps of one rank: the communications at its ends, by communicator and by
-//! number within their step. Ranks without enough peers of the same program are compared with themselves in other steps. Excludes ranks
-//! without recorded launches, because only launches have the number of their step.
+//! Responsible for: a key for every interval that is equal in all steps of one rank: the communications at
+//! its ends, by communicator and by number within their step. Ranks without enough peers of the same program
+//! are compared with themselves in other steps. Excludes ranks without recorded launches, because only
+//! launches have the number of their step.
 
 use super::chain::Chains;
 use super::stretch::Stretch;
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 /// A communication within its step: communicator, and number in the order of launch.
 type Within = (u32, u32);
 
-/// Position of an interval in each step: the communications at its start and at its end, and the number of steps between them.
+/// Position of an interval in each step: the communications at its start and at its end, and the number of
+/// steps between them.
 pub(super) type Place = (Within, Within, u64);
 
 /// Numbers of one member's communications within their steps.
@@ -56,8 +58,8 @@ impl Repeats {
     }
 }
 
-/// Intervals that occupy the same position in different steps, as (member, index): `columns` joined by the position of their first
-/// interval. Those without a position stay alone.
+/// Intervals that occupy the same position in different steps, as (member, index): `columns` joined by the
+/// position of their first interval. Those without a position stay alone.
 pub(super) fn joined_by_step(
     chains: &Chains,
     joined: &Joined,
@@ -99,7 +101,8 @@ mod tests {
             for place in stretches.lists[member].iter().filter_map(|own| repeats.place(&chains, own)) {
                 *counts.entry(place).or_default() += 1;
             }
-            // One all-reduce per layer: intervals between them, and one from the last to the first of the next step.
+            // One all-reduce per layer: intervals between them, and one from the last to the first of the
+            // next step.
             let (across, within): (Vec<_>, Vec<_>) = counts.iter().partition(|(place, _)| place.2 > 0);
             assert!(within.len() as u32 >= plan.layers - 1, "{counts:?}");
             assert!(within.iter().all(|(_, count)| **count == plan.steps), "{counts:?}");

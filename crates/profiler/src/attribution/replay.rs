@@ -1,9 +1,10 @@
 //! Replay of a job's graph of communications.
 //!
-//! Responsible for: end times of all events with other own times. A rank issues a collective after its own time. The collective starts once
-//! its stream is free. On each rank it ends its transfer time after the last rank has entered. Then the waiting ranks resume. Any number of
-//! collectives may be open at once. With the measured own times, the replay gives the measured times. The order of work on a rank and on a
-//! stream never changes.
+//! Responsible for: end times of all events with other own times. A rank issues a collective after its own
+//! time. The collective starts once its stream is free. On each rank it ends its transfer time after the last
+//! rank has entered. Then the waiting ranks resume. Any number of collectives may be open at once. With the
+//! measured own times, the replay gives the measured times. The order of work on a rank and on a stream never
+//! changes.
 
 use super::chain::{Chains, Event, What};
 use crate::joined::Joined;
@@ -17,8 +18,8 @@ pub(super) type Own<'a> = &'a dyn Fn(usize, usize) -> i64;
 pub(super) struct Replayed {
     /// Time from the first event to the end of the last, in nanoseconds.
     pub span: i64,
-    /// Number of waits that no replay can order, because aligned clocks show an end before a start. If it is not 0, the replay is
-    /// unreliable.
+    /// Number of waits that no replay can order, because aligned clocks show an end before a start. If it is
+    /// not 0, the replay is unreliable.
     pub forced: u32,
     /// By collective: entry time of its last rank, in nanoseconds.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests compare every one with what was measured"))]

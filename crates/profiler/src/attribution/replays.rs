@@ -1,7 +1,7 @@
 //! Replays of a judged job for other analyses.
 //!
-//! Responsible for: step time saved without some of the ranks' own time, and the intervals in which a rank delays others, with those of its
-//! peers. Requires an accurate replay of all ranks.
+//! Responsible for: step time saved without some of the ranks' own time, and the intervals in which a rank
+//! delays others, with those of its peers. Requires an accurate replay of all ranks.
 
 use super::chain::Chains;
 use super::peers::Stretches;
@@ -41,8 +41,8 @@ pub(crate) struct Blamed {
 }
 
 impl Replays {
-    /// Step time saved without the given times of each member, in nanoseconds. `None` without an accurate replay of these times: the events
-    /// of a rank may begin after them, and end before.
+    /// Step time saved without the given times of each member, in nanoseconds. `None` without an accurate
+    /// replay of these times: the events of a rank may begin after them, and end before.
     pub(crate) fn saved(&self, joined: &Joined, without: &[Intervals]) -> Option<f64> {
         if !self.is_accurate || without.len() != self.chains.events.len() {
             return None;

@@ -1,9 +1,11 @@
 //! Ranks that run the same program.
 //!
-//! Responsible for: communication starts of different ranks at the same position of one program. If several communicators are open at once,
-//! their starts interleave differently on every rank. A position is therefore the number of a communication among those of its kind. Only
-//! positions that agree on all ranks of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
-//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run different programs.
+//! Responsible for: communication starts of different ranks at the same position of one program. If several
+//! communicators are open at once, their starts interleave differently on every rank. A position is therefore
+//! the number of a communication among those of its kind. Only positions that agree on all ranks of a class
+//! count. Programs are compared in launch order, if recorded, because on a slow rank starts on
+//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run
+//! different programs.
 
 use super::chain::Chains;
 use super::programs::{Key, Kinds, Program, Start, program};
@@ -31,7 +33,8 @@ type Placed = (usize, Vec<Key>);
 /// Ranks that run one program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Class {
-    /// Its members, each with the position of every start in the program. `None` if the start is at another position on another member.
+    /// Its members, each with the position of every start in the program. `None` if the start is at another
+    /// position on another member.
     pub members: Vec<(usize, Vec<Option<u32>>)>,
     /// Starts that most members lack, as (member, index of the start): further micro-batches.
     pub extra: Vec<(usize, usize)>,
@@ -119,9 +122,9 @@ impl Reference {
         reference
     }
 
-    /// Positions of a program's starts. If both programs launch the same number of each kind in each step, their numbers in the recordings
-    /// apply. If they do not in whole steps, the numbers within each step apply. Otherwise the first or the last of a kind are missing,
-    /// whichever fits the times.
+    /// Positions of a program's starts. If both programs launch the same number of each kind in each step,
+    /// their numbers in the recordings apply. If they do not in whole steps, the numbers within each step
+    /// apply. Otherwise the first or the last of a kind are missing, whichever fits the times.
     fn keys(&self, program: &Program) -> Vec<Key> {
         if let Some(turns) =
             program.turns.as_ref().filter(|turns| self.counts.as_ref() == Some(&turns.counts))
@@ -149,8 +152,8 @@ impl Reference {
         program.starts.iter().map(key).collect()
     }
 
-    /// Tests whether a program launches other numbers in a step that is not the first or the last, which a recording may cut: replicas
-    /// with different numbers of micro-batches.
+    /// Tests whether a program launches other numbers in a step that is not the first or the last, which a
+    /// recording may cut: replicas with different numbers of micro-batches.
     fn differs_in_steps(&self, program: &Program) -> bool {
         let Some((counts, own)) = self.counts.as_ref().zip(program.turns.as_ref().map(|turns| &turns.counts))
         else {
@@ -162,8 +165,8 @@ impl Reference {
         counts.keys().chain(own.keys()).any(|key| is_inner(key.1) && counts.get(key) != own.get(key))
     }
 
-    /// Positions by step and number within it. `None` without launches. Further micro-batches are the last but one: reductions of gradients
-    /// run together with the last one.
+    /// Positions by step and number within it. `None` without launches. Further micro-batches are the last
+    /// but one: reductions of gradients run together with the last one.
     fn keys_in_steps(&self, program: &Program) -> Option<Vec<Key>> {
         let (turns, counts) = (program.turns.as_ref()?, self.counts.as_ref()?);
         let first = counts.keys().chain(turns.counts.keys()).map(|key| key.1).min()?;
@@ -205,7 +208,8 @@ impl Reference {
         keys.iter().map(before).collect()
     }
 
-    /// Tests by the counts of each kind whether a program can be the same: a cheap check before positions are compared.
+    /// Tests by the counts of each kind whether a program can be the same: a cheap check before positions are
+    /// compared.
     fn may_hold(&self, program: &[Start], times: &BTreeMap<u32, Vec<i64>>) -> bool {
         let common = |(kind, times): (&u32, &Vec<i64>)| {
             self.times.get(kind).map_or(0, |known| known.len().min(times.len()))
@@ -234,7 +238,8 @@ impl Reference {
             && alike as f64 >= ALIKE * messages as f64
     }
 
-    /// The class of members with their positions. A position counts if it follows the same anchor on all of them, in the same order.
+    /// The class of members with their positions. A position counts if it follows the same anchor on all of
+    /// them, in the same order.
     fn class(&self, members: Vec<Placed>) -> Class {
         let mut counts: Vec<bool> = vec![true; self.places.len()];
         for (_, keys) in &members {
@@ -250,7 +255,8 @@ impl Reference {
                 behind = (before, if behind.0 == before { behind.1.max(place) } else { place });
             }
         }
-        // Of replicas with different numbers of micro-batches, the positions of most members count: the others' belong to the next interval.
+        // Of replicas with different numbers of micro-batches, the positions of most members count: the
+        // others' belong to the next interval.
         let mut extra = Vec::new();
         if self.in_steps {
             let place = |key: &Key| self.places.get(key).map(|place| place.0 as usize);
@@ -279,9 +285,9 @@ fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
     times
 }
 
-/// Number of the first of some times among those of the reference. With equal counts it is the first; otherwise the first or the last are
-/// missing. An offset by one more is used only if times leave no doubt, as for communications that straddle an edge of the steps. Ranks
-/// that lag behind have other times, too.
+/// Number of the first of some times among those of the reference. With equal counts it is the first;
+/// otherwise the first or the last are missing. An offset by one more is used only if times leave no doubt,
+/// as for communications that straddle an edge of the steps. Ranks that lag behind have other times, too.
 fn skipped(known: &[i64], own: &[i64]) -> i64 {
     let more = known.len() as i64 - own.len() as i64;
     let apart = |by: i64| {

@@ -1,7 +1,8 @@
 //! Report of the stragglers of a job.
 //!
-//! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay, ranks above the noise, their
-//! causes and times. Excludes ranks whose effect is below the noise of the steps.
+//! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay,
+//! ranks above the noise, their causes and times. Excludes ranks whose effect is below the noise of the
+//! steps.
 
 use super::blame::CausedWaits;
 use super::cause::{CauseClass, Evidence};
@@ -22,15 +23,16 @@ pub struct Culprit {
     pub rank: u32,
     /// Its host, if recorded.
     pub host: Option<String>,
-    /// Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced.
+    /// Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound
+    /// `at_most` if ranks were not traced.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// Certainty of the cost.
     pub certainty: Certainty,
     /// Cost as a share of the step (0 to 1).
     pub share: f64,
-    /// Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any
-    /// behaviour of untraced ranks.
+    /// Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for
+    /// any behaviour of untraced ranks.
     #[serde(rename = "at_most_ns")]
     pub at_most: f64,
     /// True if the verdict names it.
@@ -110,17 +112,19 @@ pub struct StragglerReport {
     /// The mean step by replay, in nanoseconds: that of the other reports, except for the replay error.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
-    /// Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others.
+    /// Step time with all ranks at the median speed of their peers, and slow links and stages at that of the
+    /// others.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
-    /// Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,
-    /// and the replay error.
+    /// Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most
+    /// 5% of a step), 0.5% of a step, and the replay error.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
     /// Replay error as a share of the steps.
     pub replay_error: f64,
-    /// Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other in turn, or stages that are
-    /// somewhat longer than the others. 0 below the noise, and without a verdict.
+    /// Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other
+    /// in turn, or stages that are somewhat longer than the others. 0 below the noise, and without a
+    /// verdict.
     #[serde(rename = "unexplained_ns")]
     pub unexplained: f64,
     /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
@@ -131,9 +135,11 @@ pub struct StragglerReport {
     pub waits: f64,
     /// Idle share of a device during a typical step (0 to 1), mean over the ranks.
     pub idle: f64,
-    /// True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time.
+    /// True if no rank has a device. Host compute then replaces device compute, and time outside operators
+    /// counts as idle time.
     pub from_host: bool,
-    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
+    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+    /// waits for other ranks.
     pub host_bound: bool,
     /// Ranks by cost. Those named by the verdict are stragglers; there may be none.
     pub ranks: Vec<Culprit>,
@@ -145,7 +151,8 @@ pub struct StragglerReport {
     pub charged: Vec<CausedWaits>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
-    /// Ranks of every stage with longer compute than the others, even if it may be so by design, for any verdict.
+    /// Ranks of every stage with longer compute than the others, even if it may be so by design, for any
+    /// verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
     /// Clock alignment.
@@ -160,7 +167,8 @@ impl StragglerReport {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
     }
 
-    /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the reporting threshold together.
+    /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the
+    /// reporting threshold together.
     pub fn below_threshold(&self) -> Option<f64> {
         let rest = self.step_time - self.step_time_without - self.joint() - self.unexplained;
         let is_known = self.bounds_only.is_none() && self.verdict != Verdict::CannotTell;

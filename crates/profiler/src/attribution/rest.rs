@@ -1,7 +1,8 @@
 //! Delays beyond the named ones.
 //!
-//! Responsible for: the step time that further evident delays cost, of ranks and of stages that are somewhat longer than the others; and the
-//! reason against "no straggler" because of such a stage. They are no verdict: no rank or stage is an exception.
+//! Responsible for: the step time that further evident delays cost, of ranks and of stages that are somewhat
+//! longer than the others; and the reason against "no straggler" because of such a stage. They are no
+//! verdict: no rank or stage is an exception.
 
 use super::measured::Measured;
 use super::mending::{Delay, Mending};
@@ -21,8 +22,8 @@ pub(super) struct Rest {
 }
 
 impl Measured<'_> {
-    /// Delays beyond the removed ones: evident delays of other ranks, and of the stages `near` to slow ones. Those of at most `least`
-    /// nanoseconds of all steps do not count.
+    /// Delays beyond the removed ones: evident delays of other ranks, and of the stages `near` to slow ones.
+    /// Those of at most `least` nanoseconds of all steps do not count.
     pub(super) fn rest(&self, removed: &[Delay], near: &[SlowStage], least: i64) -> Rest {
         let stages: Vec<SlowStage> = self.mending.stages.iter().chain(near).cloned().collect();
         let mending = Mending { stages: &stages, ..*self.mending };

@@ -1,8 +1,8 @@
 //! Ranks whose compute is distributed differently, but is no longer than that of their peers.
 //!
-//! Responsible for: the check of slow chips and of more work by whole steps. Where collectives overlap compute, kernels that one rank runs
-//! before a collective may run after it on another one: an interval with more of them is no delay of its own. Excludes ranks without peers,
-//! bounds, and causes other than compute.
+//! Responsible for: the check of slow chips and of more work by whole steps. Where collectives overlap
+//! compute, kernels that one rank runs before a collective may run after it on another one: an interval with
+//! more of them is no delay of its own. Excludes ranks without peers, bounds, and causes other than compute.
 
 use super::cause::CauseClass;
 use super::measured::Measured;
@@ -10,8 +10,9 @@ use super::verdict::{Kind, Named};
 use crate::certainty::Certainty;
 use railwright_spec::human;
 
-/// Minimum share of the cost that the additional compute of a rank in whole steps must reach. A rank cannot delay the others by more than its
-/// own excess; overlapped communication slows kernels on both sides, so less than all of it is accepted.
+/// Minimum share of the cost that the additional compute of a rank in whole steps must reach. A rank cannot
+/// delay the others by more than its own excess; overlapped communication slows kernels on both sides, so
+/// less than all of it is accepted.
 const SUPPORTED: f64 = 0.4;
 
 impl Measured<'_> {
@@ -48,8 +49,9 @@ impl Measured<'_> {
         })
     }
 
-    /// Compute of a member beyond the upper median of its peers outside of `named`, in nanoseconds per step; `None` without such a peer. Of two
-    /// peers the longer one counts: the other may compute less because its kernels do not compete with communication.
+    /// Compute of a member beyond the upper median of its peers outside of `named`, in nanoseconds per step;
+    /// `None` without such a peer. Of two peers the longer one counts: the other may compute less because
+    /// its kernels do not compete with communication.
     fn additional_compute(&self, member: usize, named: &[usize]) -> Option<f64> {
         let peers: Vec<usize> =
             self.stretches.peers_of(member).into_iter().filter(|peer| !named.contains(peer)).collect();

@@ -1,7 +1,8 @@
 //! Steps that are longer than the typical one.
 //!
-//! Responsible for: the reason against the verdict "no straggler" if some steps are much longer, and neither more compute on the ranks, a
-//! checkpoint or evaluation of most ranks, nor a mended delay explains it. Excludes the first step, which may warm up.
+//! Responsible for: the reason against the verdict "no straggler" if some steps are much longer, and neither
+//! more compute on the ranks, a checkpoint or evaluation of most ranks, nor a mended delay explains it.
+//! Excludes the first step, which may warm up.
 
 use super::steps;
 use crate::Job;
@@ -29,8 +30,8 @@ pub(super) struct Longer {
     pub planned: Option<Warning>,
 }
 
-/// Longer steps, and the reason if neither compute nor planned work explains them. `saved` is the time that mended delays save, in
-/// nanoseconds of all steps.
+/// Longer steps, and the reason if neither compute nor planned work explains them. `saved` is the time that
+/// mended delays save, in nanoseconds of all steps.
 pub(super) fn longer(job: &Job, windows: &Windows, occupancies: &[Occupancy], saved: i64) -> Longer {
     let (_, to) = steps::closed(windows);
     let closed: Vec<&StepWindow> = windows.steps.iter().filter(|step| step.start < to).collect();
@@ -103,7 +104,8 @@ mod tests {
         assert!(report.reasons.iter().any(|reason| reason.contains("typical step")), "{:?}", report.reasons);
     }
 
-    /// The same pauses in a checkpoint that every rank writes are planned; of one rank only, its peers do not explain them.
+    /// The same pauses in a checkpoint that every rank writes are planned; of one rank only, its peers do not
+    /// explain them.
     #[test]
     fn a_checkpoint_of_most_ranks_explains_a_longer_step() {
         let stalls = (0..8).map(|rank| (rank, 3, 30_000_000)).collect();

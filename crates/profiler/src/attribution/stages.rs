@@ -1,8 +1,8 @@
 //! Pipeline stages that compute longer than the others.
 //!
-//! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other) that they delay the others.
-//! If every stage has one rank, the cause is a slow chip, more work, or either. Stages that fill nodes with slow chips are one delay. Does not
-//! compare ranks of one stage: see stragglers.
+//! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other)
+//! that they delay the others. If every stage has one rank, the cause is a slow chip, more work, or either.
+//! Stages that fill nodes with slow chips are one delay. Does not compare ranks of one stage: see stragglers.
 
 use super::cause::{CauseClass, Evidence};
 use super::chain::Chains;
@@ -21,7 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
-/// Minimum ratio of a stage that may be slow: within [`MORE`], more work and the design of a stage are not separable.
+/// Minimum ratio of a stage that may be slow: within [`MORE`], more work and the design of a stage are not
+/// separable.
 const NEARLY: f64 = 1.03;
 
 /// Cause of a stage with more work than the others.
@@ -35,9 +36,11 @@ pub(super) struct SlowStage {
     /// Compute time of the stage, and of the median stage, in nanoseconds.
     pub compute: i64,
     pub peers: i64,
-    /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host, idle times until launches.
+    /// Cause. For a slow chip, the times are those of the kernels that all stages have; for a slow host,
+    /// idle times until launches.
     pub cause: &'static str,
-    /// For a slow host: by member, own time of each event with the idle times of the other stages, in nanoseconds.
+    /// For a slow host: by member, own time of each event with the idle times of the other stages, in
+    /// nanoseconds.
     pub own: Vec<Vec<i64>>,
 }
 
@@ -113,14 +116,16 @@ pub(super) fn slow_stages(
     slow
 }
 
-/// Stages other than `slow` that compute somewhat longer than the median: by design, or because of more work or slow chips.
+/// Stages other than `slow` that compute somewhat longer than the median: by design, or because of more work
+/// or slow chips.
 pub(super) fn near(slow: &[SlowStage], stages: &[Stage]) -> Vec<SlowStage> {
     let mut near = above_median(stages, NEARLY);
     near.retain(|stage| !slow.iter().any(|one| one.stage == stage.stage));
     near
 }
 
-/// Stages whose ranks all wait for their hosts far longer than those of the other stages, such as a first stage that loads data.
+/// Stages whose ranks all wait for their hosts far longer than those of the other stages, such as a first
+/// stage that loads data.
 fn slow_hosts(
     stages: &[Stage],
     chains: &Chains,
@@ -158,7 +163,8 @@ fn slow_hosts(
     stages.iter().enumerate().filter_map(found).collect()
 }
 
-/// Stages of one rank with longer kernels than the other stages, as (stage, member, kernels), if every stage has one rank.
+/// Stages of one rank with longer kernels than the other stages, as (stage, member, kernels), if every stage
+/// has one rank.
 fn lone_stages(
     (job, names): (&Job, &NameTable),
     stages: &[Stage],
@@ -177,8 +183,9 @@ fn lone_stages(
     stages.iter().enumerate().filter_map(found).collect()
 }
 
-/// Nodes with slow chips that hold all ranks of some stages and no others, as the numbers of these stages and one delay: a stage alone hides
-/// the other ones. On the median rank of each stage, all kernels take longer by one factor than on the other stages.
+/// Nodes with slow chips that hold all ranks of some stages and no others, as the numbers of these stages and
+/// one delay: a stage alone hides the other ones. On the median rank of each stage, all kernels take longer
+/// by one factor than on the other stages.
 fn slow_nodes(
     (job, names): (&Job, &NameTable),
     stages: &[Stage],

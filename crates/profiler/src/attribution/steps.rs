@@ -1,13 +1,13 @@
 //! Recorded steps, as the verdict uses them.
 //!
-//! Responsible for: closed steps, the step of a time, the variation between steps. Does not detect steps or count them: see
-//! [`crate::steps`].
+//! Responsible for: closed steps, the step of a time, the variation between steps. Does not detect steps or
+//! count them: see [`crate::steps`].
 
 use crate::windows::{StepWindow, Windows};
 use railwright_spec::lower_median;
 
-/// Start of the first and end of the last closed step: between two step starts all stages of a pipeline do the same work. Excludes the last
-/// step if it ends with the recording.
+/// Start of the first and end of the last closed step: between two step starts all stages of a pipeline do
+/// the same work. Excludes the last step if it ends with the recording.
 pub(super) fn closed(windows: &Windows) -> (i64, i64) {
     let (from, to) = windows.span();
     let last = windows.steps.last().filter(|last| windows.is_open() && last.start > from);
@@ -21,8 +21,8 @@ pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
     u32::try_from(step.number.filter(|_| step.start <= time)?).ok()
 }
 
-/// Median absolute deviation of the durations of closed steps, in nanoseconds; `None` below four recorded steps. The lower median, so that
-/// one delayed step of four is no natural variation.
+/// Median absolute deviation of the durations of closed steps, in nanoseconds; `None` below four recorded
+/// steps. The lower median, so that one delayed step of four is no natural variation.
 pub(super) fn noise(windows: &Windows) -> Option<f64> {
     if windows.steps.len() < 4 {
         return None;

@@ -1,11 +1,12 @@
 //! Intervals of a rank between its communications.
 //!
-//! Responsible for: the value, the intervals of a member in order of time, and joining them across events. Does not compare them.
+//! Responsible for: the value, the intervals of a member in order of time, and joining them across events.
+//! Does not compare them.
 
 use super::chain::{Chains, What};
 
-/// An interval of a rank: from the start of one matched communication to the start of the next. The first and the last interval extend to
-/// the edges of the steps.
+/// An interval of a rank: from the start of one matched communication to the start of the next. The first and
+/// the last interval extend to the edges of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stretch {
     /// Index of the member in the job.
@@ -20,7 +21,8 @@ pub(super) struct Stretch {
     pub to: i64,
     /// The rank's own time in it, in nanoseconds.
     pub own: i64,
-    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without a comparison.
+    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without a
+    /// comparison.
     pub usual: i64,
     /// Number of intervals that it is compared with.
     pub peers: u32,

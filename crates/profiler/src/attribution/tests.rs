@@ -48,7 +48,8 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     assert_eq!(replayed.span, chains.span.1 - chains.span.0);
 }
 
-/// The last rank is late by 20 ms and not recorded: the wait of its partner is known to be no work of its own.
+/// The last rank is late by 20 ms and not recorded: the wait of its partner is known to be no work of its
+/// own.
 #[test]
 fn waits_for_an_unrecorded_rank_are_removed_if_it_is_prompt() {
     let mut job = Synthetic { tensor: 2, data: 2, stalls: vec![(3, 2, 20_000_000)], ..plan() }.job();
@@ -194,7 +195,8 @@ fn clocks_and_the_order_of_input_change_nothing() {
     let other = straggler_report(&mut moved, &JoinOptions::default());
     let (a, b) = (&plain.ranks[0], &other.ranks[0]);
     assert_eq!((a.rank, a.cause), (b.rank, b.cause));
-    // Aligned ends are the times at which a device detected the end; that shifts waits by less than a microsecond.
+    // Aligned ends are the times at which a device detected the end; that shifts waits by less than a
+    // microsecond.
     assert!((a.cost - b.cost).abs() < 0.01 * a.cost, "{} {}", a.cost, b.cost);
     // Without alignment, the result is identical.
     let mut again = job.clone();
@@ -209,7 +211,8 @@ fn each_of_many_replicas_has_its_culprit() {
     let mut many = replicate(&job, 8);
     assert_eq!(many.world_size, 32);
     let report = straggler_report(&mut many, &JoinOptions::default());
-    // The replicas are equal and independent, so no single rank costs the job anything; its waits are still charged to it.
+    // The replicas are equal and independent, so no single rank costs the job anything; its waits are still
+    // charged to it.
     let mut ranks: Vec<u32> = report.ranks[..8].iter().map(|culprit| culprit.rank).collect();
     ranks.sort_unstable();
     assert_eq!(ranks, [1, 5, 9, 13, 17, 21, 25, 29]);
@@ -231,8 +234,8 @@ fn ranks_that_were_not_traced_make_costs_bounds() {
     assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
 }
 
-/// A rank that begins a step late, by up to twice a step, is charged. In the first recorded step alone it is warm-up, or a doubt if it takes
-/// a notable part of the recording.
+/// A rank that begins a step late, by up to twice a step, is charged. In the first recorded step alone it is
+/// warm-up, or a doubt if it takes a notable part of the recording.
 #[test]
 fn a_step_that_begins_late_is_charged_unless_it_is_the_first_one() {
     let quiet = report(&plan());
@@ -533,7 +536,8 @@ fn longer_products_beside_unchanged_ones_are_more_work() {
     assert_eq!(cause(&|at| norms[at] && at % 9 < 3), None);
 }
 
-/// Work that starts long after its launch on an idle device: the profile and the verdict have the same cause and the same time.
+/// Work that starts long after its launch on an idle device: the profile and the verdict have the same cause
+/// and the same time.
 #[test]
 fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     use crate::causes::Cause;
@@ -561,7 +565,8 @@ fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     assert!((in_verdict / per_step - 1.0).abs() < 0.03, "{in_verdict}");
 }
 
-/// A warm-up many times as long as a step is a one-off cost: it is excluded from the verdict and from the means of the profile.
+/// A warm-up many times as long as a step is a one-off cost: it is excluded from the verdict and from the
+/// means of the profile.
 #[test]
 fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
     let stalls = vec![(1, 0, 400_000_000)];
@@ -572,7 +577,8 @@ fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
     assert!(report.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
 }
 
-/// The first kernels of a rank's recording are lost: the activity of its device at that time is unknown, so no host is to blame.
+/// The first kernels of a rank's recording are lost: the activity of its device at that time is unknown, so
+/// no host is to blame.
 #[test]
 fn lost_first_kernels_accuse_nobody() {
     let mut job = plan().job();

@@ -1,8 +1,8 @@
 //! Ranks that are late too rarely for a verdict.
 //!
-//! Responsible for: delays that cost little and lie in fewer intervals than there are steps: they may be chance, and need not recur. Keeps
-//! delays of every step, however short, and long ones, however rare. Ranks that compute no longer than their peers are removed as well
-//! ([`super::shifted`]).
+//! Responsible for: delays that cost little and lie in fewer intervals than there are steps: they may be
+//! chance, and need not recur. Keeps delays of every step, however short, and long ones, however rare. Ranks
+//! that compute no longer than their peers are removed as well ([`super::shifted`]).
 
 use super::measured::Measured;
 use super::mending::Delay;
@@ -18,7 +18,8 @@ pub(super) const LEAST_SHARE: f64 = 0.01;
 const MOST: f64 = 0.75;
 
 impl Measured<'_> {
-    /// Removes ranks with thin evidence, and returns the reasons. Prices of the others are those without the removed ones.
+    /// Removes ranks with thin evidence, and returns the reasons. Prices of the others are those without the
+    /// removed ones.
     pub(super) fn take_thin(&self, named: &mut Vec<Named>) -> Vec<String> {
         let mut reasons = Vec::new();
         let count = named.len();
@@ -35,7 +36,8 @@ impl Measured<'_> {
         reasons
     }
 
-    /// Prices ranks again by replay in their order, if only ranks are named. Bounds do not depend on the order.
+    /// Prices ranks again by replay in their order, if only ranks are named. Bounds do not depend on the
+    /// order.
     fn price(&self, named: &mut [Named]) {
         let is_replayed = |one: &Named| one.kind == Kind::Rank && one.certainty == Certainty::Replayed;
         if !named.iter().all(is_replayed) {

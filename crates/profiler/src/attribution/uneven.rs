@@ -86,8 +86,8 @@ pub(super) fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> B
     durations.into_iter().map(summed).collect()
 }
 
-/// The kernel that takes longer on a member than on its peers in every call, while other GEMMs and attention kernels do not. `None` without
-/// such a kernel.
+/// The kernel that takes longer on a member than on its peers in every call, while other GEMMs and attention
+/// kernels do not. `None` without such a kernel.
 pub(super) fn uneven(
     job: &Job,
     table: &NameTable,
@@ -139,8 +139,8 @@ pub(super) fn uneven(
     })
 }
 
-/// Compute kernels of a member in order of time: end, with the time of all kernels and of those with one kind of work up to then, in
-/// nanoseconds.
+/// Compute kernels of a member in order of time: end, with the time of all kernels and of those with one kind
+/// of work up to then, in nanoseconds.
 type Sums = Vec<(i64, i64, i64)>;
 
 fn sums(work: Work, trace: &RankTrace, table: &NameTable) -> Sums {
@@ -175,8 +175,9 @@ fn ended(sums: &Sums, stretch: &Stretch) -> (f64, f64) {
     ((to.0 - from.0) as f64, (to.1 - from.1) as f64)
 }
 
-/// Tests whether one kind of work causes most of the excess of a member's intervals over those of its peers. Only intervals with an excess
-/// count: a rank with longer sequences in some of the steps may have as much attention as others in all of them.
+/// Tests whether one kind of work causes most of the excess of a member's intervals over those of its peers.
+/// Only intervals with an excess count: a rank with longer sequences in some of the steps may have as much
+/// attention as others in all of them.
 pub(super) fn is_of(work: Work, job: &Job, table: &NameTable, member: usize, stretches: &Stretches) -> bool {
     let mut known: BTreeMap<u32, Sums> = BTreeMap::new();
     let mut of = |stretch: &Stretch| {

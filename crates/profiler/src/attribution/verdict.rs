@@ -1,7 +1,7 @@
 //! The verdict: reported stragglers, or none.
 //!
-//! Responsible for: its values (stragglers, none, or inconclusive with reasons), and the reasons. It is inconclusive if the replay is
-//! inaccurate or a rank has no counterparts.
+//! Responsible for: its values (stragglers, none, or inconclusive with reasons), and the reasons. It is
+//! inconclusive if the replay is inaccurate or a rank has no counterparts.
 
 use super::lengths::Work;
 use crate::Job;
@@ -16,12 +16,12 @@ pub(super) const EITHER: &str = "imbalance or slow chip";
 /// Maximum replay error of the measured times, as a share of a step: beyond it there is no verdict.
 pub const MOST_OFF: f64 = 0.02;
 
-/// Maximum saving of a job with equal ranks for the verdict "no straggler", as a share of a step. Ranks of equal work differ by chance, and
-/// the slowest of them determines every interval.
+/// Maximum saving of a job with equal ranks for the verdict "no straggler", as a share of a step. Ranks of
+/// equal work differ by chance, and the slowest of them determines every interval.
 const LEFT: f64 = 0.05;
 
-/// Reason against the verdict "no straggler": without any difference between ranks the steps are much shorter. Both times are those of all
-/// steps, in nanoseconds.
+/// Reason against the verdict "no straggler": without any difference between ranks the steps are much
+/// shorter. Both times are those of all steps, in nanoseconds.
 pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
     let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
     (left > LEFT).then(|| {
@@ -42,7 +42,8 @@ pub enum Verdict {
     Straggler,
     /// A group whose transfers take longer than those of its peers.
     SlowLink,
-    /// A pipeline stage that computes longer than others, or ranks with different work in turn (sequence lengths, expert loads).
+    /// A pipeline stage that computes longer than others, or ranks with different work in turn (sequence
+    /// lengths, expert loads).
     Imbalance,
     /// No straggler: every rank was matched, the replay is accurate, and no delay costs more than the noise.
     None,

@@ -1,7 +1,7 @@
 //! Host calls that contain a frame, and usual durations of their operators.
 //!
-//! Responsible for: the outermost operator of an idle interval, the names around a frame, and the durations of an operator in a trace. An
-//! operator far above its usual duration did not cause the delay by its work.
+//! Responsible for: the outermost operator of an idle interval, the names around a frame, and the durations
+//! of an operator in a trace. An operator far above its usual duration did not cause the delay by its work.
 
 use super::frames::Frames;
 use super::gaps::LONG;
@@ -63,8 +63,8 @@ impl<'a> Stacks<'a> {
         self.0.row(at).map(|row| (row, self.0.name(row.name)))
     }
 
-    /// The row of the outermost call on a frame's stack that began in an idle interval, or shortly before; otherwise the innermost call, and
-    /// without any call the frame.
+    /// The row of the outermost call on a frame's stack that began in an idle interval, or shortly before;
+    /// otherwise the innermost call, and without any call the frame.
     pub(crate) fn call(&self, frame: u32, start: i64) -> u32 {
         let calls = || self.0.stack(frame).filter(|(_, row)| is_call(row));
         let begins = calls().filter(|(_, row)| row.start >= start.saturating_sub(LONG)).last();

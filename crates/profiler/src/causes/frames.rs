@@ -1,7 +1,7 @@
 //! The innermost host frame of a thread at every moment of an interval.
 //!
-//! Responsible for: nesting of frames, and iteration over an interval frame by frame. Excludes frames of the profiler's overhead, which
-//! belong to no thread.
+//! Responsible for: nesting of frames, and iteration over an interval frame by frame. Excludes frames of the
+//! profiler's overhead, which belong to no thread.
 
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::{NameId, RankTrace};

@@ -1,7 +1,8 @@
 //! An idle interval of a device, split by host activity.
 //!
-//! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches the end of the interval. If it
-//! has no frame, the one that launched before is next, then others that launch. Excludes the pipeline as a cause: that needs other ranks.
+//! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches
+//! the end of the interval. If it has no frame, the one that launched before is next, then others that
+//! launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
@@ -13,9 +14,9 @@ use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
 
-/// Minimum length of host work other than launch overhead in one frame, in nanoseconds. A launch costs the host 2 to 20 us (NVIDIA,
-/// "Getting Started with CUDA Graphs": 2.2 to 3.8 us; a PyTorch operator in eager mode adds about 10 us). This is fifty launches without a
-/// call. A start this long after its launch is late.
+/// Minimum length of host work other than launch overhead in one frame, in nanoseconds. A launch costs the
+/// host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs": 2.2 to 3.8 us; a PyTorch operator in eager
+/// mode adds about 10 us). This is fifty launches without a call. A start this long after its launch is late.
 pub(crate) const LONG: i64 = 1_000_000;
 
 /// Maximum number of examined launching threads.
@@ -38,7 +39,8 @@ pub(crate) struct Stretch {
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
     table: &'static CauseTable,
-    /// By name: rows of the table that fit. A name nearly always has one kind; otherwise the first kind looked up decides.
+    /// By name: rows of the table that fit. A name nearly always has one kind; otherwise the first kind
+    /// looked up decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
     launching: Vec<u32>,
@@ -180,16 +182,16 @@ impl<'a> Idle<'a> {
         all
     }
 
-    /// Time of the longest call on the stack of a frame that begins in a gap, until the launch at the end of the gap, in nanoseconds. It
-    /// launches nothing before.
+    /// Time of the longest call on the stack of a frame that begins in a gap, until the launch at the end of
+    /// the gap, in nanoseconds. It launches nothing before.
     fn longest_call(&self, frame: u32, start: i64, launch: i64) -> i64 {
         let begins = |row: &HostActivity| row.kind != HostKind::Annotation && row.start >= start;
         let calls = self.frames.stack(frame).map(|(_, row)| row).filter(begins);
         calls.map(|row| row.end.min(launch) - row.start).max().unwrap_or(0)
     }
 
-    /// Parts of an interval after the last device work, by the frames of launching threads. Short host work there delays no launch, so its
-    /// time has no cause.
+    /// Parts of an interval after the last device work, by the frames of launching threads. Short host work
+    /// there delays no launch, so its time has no cause.
     fn after_last(&mut self, view: &View<'_>, start: i64, end: i64) -> Vec<Stretch> {
         let threads = self.launching.clone();
         let mut parts = Vec::new();
@@ -238,7 +240,8 @@ impl<'a> Idle<'a> {
         view.launch.get(at).copied()
     }
 
-    /// The innermost frames of an interval: of the first thread that has one. Otherwise the annotation around the first thread.
+    /// The innermost frames of an interval: of the first thread that has one. Otherwise the annotation around
+    /// the first thread.
     fn look(&self, threads: &[u32], weak: u32, from: i64, to: i64, parts: &mut Vec<(u32, i64)>) {
         let Some((&thread, rest)) = threads.split_first() else {
             parts.push((if weak == NONE { self.other(from, to) } else { weak }, to));
@@ -280,7 +283,8 @@ impl<'a> Idle<'a> {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
     }
 
-    /// Reason why the device was idle while the host was in a frame, in a part of a call of this length, in nanoseconds.
+    /// Reason why the device was idle while the host was in a frame, in a part of a call of this length, in
+    /// nanoseconds.
     fn cause(&mut self, view: &View<'_>, frame: u32, (from, to): (i64, i64), long: i64) -> Cause {
         let place = self.frames.stack(frame).filter_map(|(_, row)| self.fits(&row)).min();
         let named = place.and_then(|place| self.table.row(place)).map(|row| row.0);
@@ -315,8 +319,8 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// The cause of an interval with at least half of its time covered by overhead of the profiler or the driver. Intervals must be in
-    /// order.
+    /// The cause of an interval with at least half of its time covered by overhead of the profiler or the
+    /// driver. Intervals must be in order.
     fn overhead(&mut self, from: i64, to: i64) -> Option<Cause> {
         while self.overhead.get(self.next).is_some_and(|own| own.1 <= from) {
             self.next += 1;
@@ -332,8 +336,9 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time without host rows. Without the
-/// device's first work it begins with the device, because earlier idle time may belong to a busy device.
+/// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time
+/// without host rows. Without the device's first work it begins with the device, because earlier idle time
+/// may belong to a busy device.
 fn recorded(view: &View<'_>) -> (i64, i64) {
     let host = &view.trace.host;
     let (Some(&first), Some(last)) = (host.starts().first(), host.ends().iter().copied().max()) else {

@@ -127,7 +127,8 @@ impl Sums {
 pub struct CauseRow {
     /// Cause of idle time.
     pub cause: Cause,
-    /// The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a cause.
+    /// The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a
+    /// cause.
     pub frame: Option<String>,
     /// The innermost enclosing operator.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,8 +170,8 @@ struct Joined {
     most: (i64, u32),
 }
 
-/// Idle time by cause and place. `names` are those of each rank's trace. Sums are divided by `samples` to give one rank and step; `step` is
-/// a step in nanoseconds.
+/// Idle time by cause and place. `names` are those of each rank's trace. Sums are divided by `samples` to
+/// give one rank and step; `step` is a step in nanoseconds.
 pub fn rows(ranks: &[RankWaterfall], names: &[&Names], samples: f64, step: f64) -> Vec<CauseRow> {
     type Key<'a> = (Cause, [&'a str; 5]);
     let mut sums: IndexMap<Key<'_>, Joined, FxBuildHasher> = IndexMap::default();

@@ -1,13 +1,15 @@
 //! Causality bounds of clocks.
 //!
-//! Responsible for: bounds from causality. No rank leaves a blocking collective before the last has entered, and no message is received
-//! before it is sent. An offset outside these bounds is moved to their edge; an unknown drift widens them with the distance from the
-//! middle of the recording. Contradicting bounds cause a warning.
+//! Responsible for: bounds from causality. No rank leaves a blocking collective before the last has entered,
+//! and no message is received before it is sent. An offset outside these bounds is moved to their edge; an
+//! unknown drift widens them with the distance from the middle of the recording. Contradicting bounds cause a
+//! warning.
 
 use super::RankClock;
 use super::solve::Point;
 
-/// The largest and the second largest value of a list, by member: gives the maximum over all others in one step.
+/// The largest and the second largest value of a list, by member: gives the maximum over all others in one
+/// step.
 #[derive(Clone, Copy)]
 struct Two {
     best: i64,

@@ -43,7 +43,8 @@ pub(super) fn points(matching: &Matching) -> Vec<Point> {
     for collective in matching.collectives.iter().filter(|collective| collective.consistent) {
         let communicator = matching.communicator(collective);
         let size = matching.members(collective).len();
-        // In a send-receive kernel with two ranks, either may only send; with more ranks it is an all-to-all or a ring.
+        // In a send-receive kernel with two ranks, either may only send; with more ranks it is an all-to-all
+        // or a ring.
         let blocking =
             collective.operation.is_none_or(Operation::blocks_all) && communicator.channel.is_none();
         let receiver = communicator.channel.and_then(|(_, to)| {

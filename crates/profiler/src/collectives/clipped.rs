@@ -1,6 +1,7 @@
 //! Collectives within the steps.
 //!
-//! Responsible for: the parts of collectives between the start of the first step and the end of the last one. Drops collectives outside.
+//! Responsible for: the parts of collectives between the start of the first step and the end of the last one.
+//! Drops collectives outside.
 
 use super::rows::{CollectiveRow, PartRow, part_row};
 use crate::occupancy::Occupancy;

@@ -1,7 +1,7 @@
 //! Minimum duration of a transfer.
 //!
-//! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group was recorded. Without bytes,
-//! ranks or the rate of the link there is no bound.
+//! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group
+//! was recorded. Without bytes, ranks or the rate of the link there is no bound.
 
 use crate::Job;
 use crate::bandwidth::{accelerator, ceiling};
@@ -16,9 +16,9 @@ pub struct Least {
     accelerator: Option<Accelerator>,
 }
 
-/// Bytes over the link of one rank per byte of a collective among `n` ranks: a lower bound for any algorithm. Reduction in the switch
-/// (NVLink SHARP, InfiniBand SHARP) takes one byte per byte of an all-reduce, where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md).
-/// Gathered or scattered data takes (n-1)/n in either case.
+/// Bytes over the link of one rank per byte of a collective among `n` ranks: a lower bound for any algorithm.
+/// Reduction in the switch (NVLink SHARP, InfiniBand SHARP) takes one byte per byte of an all-reduce, where a
+/// ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md). Gathered or scattered data takes (n-1)/n in either case.
 fn least_share(operation: Option<Operation>, n: u32) -> f64 {
     super::bus_factor(operation, n).min(1.0)
 }

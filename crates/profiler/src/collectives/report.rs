@@ -1,6 +1,7 @@
 //! Sums by rank and by group.
 //!
-//! Responsible for: the value that the `comm` command prints. Bounds are counted separately from measurements.
+//! Responsible for: the value that the `comm` command prints. Bounds are counted separately from
+//! measurements.
 
 use super::clipped::clipped;
 use super::rows::{CollectiveRow, rows_with};
@@ -119,7 +120,8 @@ pub struct GroupCommunication {
     /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: f64,
-    /// Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives with a size.
+    /// Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives
+    /// with a size.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub algorithm_bandwidth: Option<f64>,
     /// Bus bandwidth in bytes per second, as in nccl-tests.
@@ -133,8 +135,8 @@ pub struct GroupCommunication {
     /// Compute available for overlap in nanoseconds, mean over ranks.
     #[serde(rename = "slack_ns")]
     pub slack: f64,
-    /// Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is less data rather than another
-    /// order.
+    /// Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is
+    /// less data rather than another order.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub required_bandwidth: Option<f64>,
     /// True if waits are lower bounds.

@@ -1,6 +1,7 @@
 //! Every collective, part by part.
 //!
-//! Responsible for: waits, transfers and their exposed shares. Values are never negative: a wait is at most as long as its part.
+//! Responsible for: waits, transfers and their exposed shares. Values are never negative: a wait is at most
+//! as long as its part.
 
 use crate::communication::Operation;
 use crate::joined::Joined;
@@ -32,7 +33,8 @@ pub struct PartRow {
     /// Exposed transfer time of this rank.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
-    /// Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap.
+    /// Compute of this rank between the start and the first need of the result, in nanoseconds: available
+    /// for overlap.
     #[serde(rename = "slack_ns")]
     pub slack: i64,
     #[serde(skip)]
@@ -127,8 +129,8 @@ pub(super) fn part_row(at: PartRef, rank: u32, start: i64, end: i64, wait: i64, 
     let middle = start + wait;
     let hidden_wait = on.compute.within(start, middle);
     let hidden = on.compute.within(middle, end);
-    // The result is needed when compute resumes after a pause at the end of the collective. If compute continues at the end, the result is
-    // not needed before the next pause.
+    // The result is needed when compute resumes after a pause at the end of the collective. If compute
+    // continues at the end, the result is not needed before the next pause.
     let slack = match on.compute.next(end) {
         Some((from, to)) if from <= end => on.compute.within(start, to),
         _ => on.compute.within(start, end),

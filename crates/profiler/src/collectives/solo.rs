@@ -1,7 +1,7 @@
 //! Parts without counterpart: their peers were not traced.
 //!
-//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation, size and group. The bound is not
-//! reported as a measurement.
+//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation,
+//! size and group. The bound is not reported as a measurement.
 
 use super::rows::{CollectiveRow, part_row};
 use crate::Job;
@@ -10,7 +10,8 @@ use crate::joined::Joined;
 use crate::matching::PartRef;
 use crate::occupancy::Occupancy;
 
-/// Rows of unmatched parts, by member and start. Also applies the fastest part of every kind to estimated rows.
+/// Rows of unmatched parts, by member and start. Also applies the fastest part of every kind to estimated
+/// rows.
 pub(super) fn solo_rows(
     job: &Job,
     joined: &Joined,

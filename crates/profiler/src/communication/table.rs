@@ -1,7 +1,8 @@
 //! The table of names that communicate.
 //!
-//! Responsible for: reading it, checking the user's entries before the shipped ones, and caching the answer for each interned name.
-//! Patterns are limited to "starts with" and "contains", because users read and edit them.
+//! Responsible for: reading it, checking the user's entries before the shipped ones, and caching the answer
+//! for each interned name. Patterns are limited to "starts with" and "contains", because users read and edit
+//! them.
 
 use super::Operation;
 use crate::memo::Memo;
@@ -148,7 +149,8 @@ impl NameTable {
         self.operations.iter().find(|(word, _)| text.contains(word)).map(|&(_, operation)| operation)
     }
 
-    /// Tests whether a host operation of this class is the communication itself (as in Gloo) rather than the call that starts it.
+    /// Tests whether a host operation of this class is the communication itself (as in Gloo) rather than the
+    /// call that starts it.
     pub fn on_host(&self, class: Class) -> bool {
         self.libraries.get(usize::from(class.library)).is_some_and(|library| library.host)
     }

@@ -1,7 +1,7 @@
 //! Likely communication kernels that are not in the table.
 //!
-//! Responsible for: kernels with more than a given share of a rank's time on another stream than its compute stream. They cause a warning
-//! only; the remedy is an entry in the table.
+//! Responsible for: kernels with more than a given share of a rank's time on another stream than its compute
+//! stream. They cause a warning only; the remedy is an entry in the table.
 
 use super::NameTable;
 use crate::trace::GpuKind;
@@ -30,8 +30,9 @@ pub struct UnknownKernel {
     pub ranks: u32,
 }
 
-/// Unknown kernels with more than [`SHARE`] of a rank's device window outside its compute stream, the largest first. The compute stream
-/// is the busiest one with kernels that do not communicate. `computes` returns true for names in the table of compute kernels.
+/// Unknown kernels with more than [`SHARE`] of a rank's device window outside its compute stream, the largest
+/// first. The compute stream is the busiest one with kernels that do not communicate. `computes` returns true
+/// for names in the table of compute kernels.
 pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> bool) -> Vec<UnknownKernel> {
     let mut found: BTreeMap<String, UnknownKernel> = BTreeMap::new();
     for member in &job.members {

@@ -1,6 +1,7 @@
 //! Conditions for automatic checks: `step_time>+3%`.
 //!
-//! Responsible for: reading a condition, and checking a comparison against it. Rejects figures that a comparison does not have.
+//! Responsible for: reading a condition, and checking a comparison against it. Rejects figures that a
+//! comparison does not have.
 
 use super::{Comparison, Difference};
 use railwright_spec::human;

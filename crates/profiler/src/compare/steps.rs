@@ -1,7 +1,8 @@
 //! Comparison of two steps: a prediction and a measurement.
 //!
-//! Responsible for: the same result as for two profiles, derived from [`Step`]s: labels by their breakdown, families by phase, figures for
-//! conditions, and operators by family of each side. Does not pair single operators: models and devices have different names for them.
+//! Responsible for: the same result as for two profiles, derived from [`Step`]s: labels by their breakdown,
+//! families by phase, figures for conditions, and operators by family of each side. Does not pair single
+//! operators: models and devices have different names for them.
 
 use super::{Comparison, Difference, Named, OperatorDifference, joined};
 use railwright_spec::problem::Warning;

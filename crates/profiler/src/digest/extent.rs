@@ -4,8 +4,8 @@
 
 use crate::view::View;
 
-/// Time from the first row of host or device to the end of the last device row: steps may begin before a rank's first kernel. `None`
-/// without a device.
+/// Time from the first row of host or device to the end of the last device row: steps may begin before a
+/// rank's first kernel. `None` without a device.
 pub(super) fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
     let (start, end) = view.extent()?;
     let first = view.trace.host.starts().first().copied().unwrap_or(start);

@@ -57,7 +57,8 @@ fn by_kind(trace: &RankTrace, table: &NameTable) -> Vec<bool> {
     rows.collect()
 }
 
-/// Marks calls that launched a device row, calls before its first row, the operator around each, and the operator with its shapes.
+/// Marks calls that launched a device row, calls before its first row, the operator around each, and the
+/// operator with its shapes.
 fn launching(view: &View<'_>, keep: &mut [bool]) {
     let trace = view.trace;
     let host = &trace.host;
@@ -94,8 +95,8 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// Marks the host frames during idle time of the device, and all enclosing ones. Of operators with long calls, all calls are marked: the
-/// usual duration decides whether a call is an exception.
+/// Marks the host frames during idle time of the device, and all enclosing ones. Of operators with long
+/// calls, all calls are marked: the usual duration decides whether a call is an exception.
 fn frames(view: &View<'_>, keep: &mut [bool]) {
     let Some((start, end)) = super::extent::recorded(view) else { return };
     let host = &view.trace.host;
@@ -123,7 +124,8 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// A group without its list of ranks, if it contains all ranks of the job: its size implies them, and every rank of a large job lists them.
+/// A group without its list of ranks, if it contains all ranks of the job: its size implies them, and every
+/// rank of a large job lists them.
 fn without_world(group: &RankGroup, world: Option<u32>) -> RankGroup {
     let all = |ranks: &Vec<u32>| world.is_some_and(|world| ranks.iter().copied().eq(0..world));
     let is_world = world.is_some_and(|world| world > 1) && group.ranks.as_ref().is_some_and(all);

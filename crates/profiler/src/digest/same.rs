@@ -1,7 +1,7 @@
 //! Equality of the analyses of a trace with and without some rows.
 //!
-//! Responsible for: comparing all values that joint analyses derive from the host of one rank. The comparison is exact: any different
-//! launch, phase, gap or step is a difference.
+//! Responsible for: comparing all values that joint analyses derive from the host of one rank. The comparison
+//! is exact: any different launch, phase, gap or step is a difference.
 
 use crate::causes::{Cause, CauseUse, Where};
 use crate::communication::NameTable;

@@ -10,8 +10,8 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct BoundByMemory;
 
-/// Share of the step in fused transformers: norms, activations and residuals of a compiled model take a sixth (MegaScale and torchtitan
-/// report 10% to 20%).
+/// Share of the step in fused transformers: norms, activations and residuals of a compiled model take a sixth
+/// (MegaScale and torchtitan report 10% to 20%).
 const USUAL: f64 = 0.20;
 
 impl Rule for BoundByMemory {
@@ -38,8 +38,9 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are initialized once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
-        // tables, whose kernels contain the whole lookup or update. Without a device's records, copies of the host may go to one.
+        // Parameters are initialized once, before the first step. Fusion affects neither them nor values that
+        // the host reads nor embedding tables, whose kernels contain the whole lookup or update.
+        // Without a device's records, copies of the host may go to one.
         let table = KernelTable::shipped();
         let is_host = context.from_host();
         let is_other = |name: &str| {

@@ -35,7 +35,8 @@ impl Rule for Copies {
             return Vec::new();
         }
         let kinds = top(context.times_under(|label| label == Label::Copy), 3);
-        // The advice addresses the largest cost: reading one number back is no reason to pin memory if device copies take the time.
+        // The advice addresses the largest cost: reading one number back is no reason to pin memory if device
+        // copies take the time.
         let costliest = kinds.first().map_or("", |(name, _)| name);
         let is_pageable = costliest.contains("Pageable");
         let is_local = costliest.contains("DtoD") || costliest.contains("Memset");
@@ -122,7 +123,8 @@ fn is_apart(context: &Context<'_>, name: &str) -> bool {
     2 * apart > all
 }
 
-/// The operator that launches most of the copies with a name, with its share of their time (0 to 1). `None` below half.
+/// The operator that launches most of the copies with a name, with its share of their time (0 to 1). `None`
+/// below half.
 fn operator(context: &Context<'_>, name: &str) -> Option<(String, f64)> {
     let mut stacks: BTreeMap<usize, Stacks<'_>> = BTreeMap::new();
     let mut times: BTreeMap<&str, i64> = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! Idle time of a device with queued work.
 //!
-//! Responsible for: its amount, split by length and by whether one CUDA graph contains both neighbours. The recording does not contain
-//! the reason. Excludes gaps that end with a later launch: they have causes on the host.
+//! Responsible for: its amount, split by length and by whether one CUDA graph contains both neighbours. The
+//! recording does not contain the reason. Excludes gaps that end with a later launch: they have causes on the
+//! host.
 
 use super::{Context, Rule, time};
 use crate::profile::{Explained, Finding, Subject};
@@ -12,7 +13,8 @@ use railwright_step::columns::Class;
 
 pub(super) struct DeviceGaps;
 
-/// Minimum length of a gap that is no pause between two queued kernels, in nanoseconds: those take microseconds.
+/// Minimum length of a gap that is no pause between two queued kernels, in nanoseconds: those take
+/// microseconds.
 const LONG: i64 = 1_000_000;
 
 /// Number and total length of gaps, in nanoseconds.

@@ -112,8 +112,8 @@ fn lower_median(steps: &[f64]) -> impl Fn(usize, usize) -> f64 + '_ {
     }
 }
 
-/// The step from which all are longer, and by how much: `None` if a line fits about as well. Both fits minimize absolute deviations: medians
-/// before and after, and the line from the first to the last step.
+/// The step from which all are longer, and by how much: `None` if a line fits about as well. Both fits
+/// minimize absolute deviations: medians before and after, and the line from the first to the last step.
 fn shift(steps: &[f64]) -> Option<(usize, f64)> {
     let median = lower_median(steps);
     let apart = |from: usize, to: usize| {

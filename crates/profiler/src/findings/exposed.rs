@@ -161,7 +161,8 @@ impl Rule for Exposed {
     }
 }
 
-/// Note on named delays that cost as much as these transfers: late ranks delay collectives past the compute that would overlap them.
+/// Note on named delays that cost as much as these transfers: late ranks delay collectives past the compute
+/// that would overlap them.
 fn delayed(context: &Context<'_>, lost: f64) -> Option<String> {
     let named = &context.stragglers?.culprits;
     let late: f64 = named.iter().map(|one| one.cost_s * 1e9).sum();

@@ -1,6 +1,7 @@
 //! GEMMs in float32.
 //!
-//! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes GEMMs of unknown format.
+//! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes
+//! GEMMs of unknown format.
 
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding, Subject};
@@ -14,7 +15,8 @@ pub(super) struct Float32;
 fn is_float32(name: &str) -> bool {
     // `cublasGemm` of templates contains the word for GEMMs in float32.
     let name = name.to_ascii_lowercase().replace("cublasgemm", "");
-    // Convolutions of cuDNN: `scudnn`, and engines with the type of their elements as the first argument of the template.
+    // Convolutions of cuDNN: `scudnn`, and engines with the type of their elements as the first argument of
+    // the template.
     let engines =
         ["dgrad_engine<float", "wgrad_alg0_engine<float", "wgrad_engine<float", "fprop_engine<float"];
     ["sgemm", "scudnn", "f32f32_f32f32", "gemm_f32f32", "_tf32", "tf32tf32", "s1688gemm", "simt_s"]
@@ -29,7 +31,8 @@ fn is_tf32(name: &str) -> bool {
     format(name) == Some(DataType::Tf32)
 }
 
-/// Tests whether a kernel targets a generation without bf16 and TF32: names in NVIDIA's libraries begin with the generation.
+/// Tests whether a kernel targets a generation without bf16 and TF32: names in NVIDIA's libraries begin with
+/// the generation.
 fn is_older(name: &str) -> bool {
     ["maxwell_", "volta_", "turing_"].iter().any(|start| name.to_ascii_lowercase().starts_with(start))
 }
@@ -42,7 +45,8 @@ fn is_newer(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// Alternative formats of the chip. The chip is from the catalogue; otherwise it is inferred from the generation of the kernels.
+/// Alternative formats of the chip. The chip is from the catalogue; otherwise it is inferred from the
+/// generation of the kernels.
 fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     let time = |fits: &dyn Fn(&str) -> bool| -> i64 {
         wide.iter().filter(|(name, _)| fits(name)).map(|(_, time)| *time).sum()
@@ -51,7 +55,8 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     let mut known = names.filter_map(|device| accelerator_by_name(&device.name).ok());
     let lacks = match known.next().map(|accelerator| accelerator.peak) {
         Some(peak) => !peak.contains_key(&DataType::Bf16) && peak.contains_key(&DataType::Fp16),
-        // Libraries keep kernels of older generations for newer chips, so they are evidence only without any kernel of a newer one.
+        // Libraries keep kernels of older generations for newer chips, so they are evidence only without any
+        // kernel of a newer one.
         None => time(&is_older) > 0 && !context.kernels().any(|(_, name)| is_newer(name)),
     };
     if lacks {

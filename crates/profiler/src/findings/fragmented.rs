@@ -1,6 +1,7 @@
 //! Many small collectives.
 //!
-//! Responsible for: collectives limited by latency, by group. Without recorded sizes, only many very short calls count.
+//! Responsible for: collectives limited by latency, by group. Without recorded sizes, only many very short
+//! calls count.
 
 use super::purpose::reduces_by_ddp;
 use super::{Context, Inference, Rule, time};
@@ -82,7 +83,8 @@ impl Rule for Fragmented {
     }
 }
 
-/// Maximum median duration of calls without sizes in nanoseconds, and minimum number per step: only latency explains so short a collective.
+/// Maximum median duration of calls without sizes in nanoseconds, and minimum number per step: only latency
+/// explains so short a collective.
 const SHORT: i64 = 50_000;
 const UNSIZED: f64 = 100.0;
 

@@ -1,7 +1,8 @@
 //! Long host calls, by the calls that contain their frames.
 //!
-//! Responsible for: the outermost operator above the frames of an idle interval, and the remedy that it allows. Operators that move no data or
-//! usually take far less time are bystanders: their findings state that the cause is unknown.
+//! Responsible for: the outermost operator above the frames of an idle interval, and the remedy that it
+//! allows. Operators that move no data or usually take far less time are bystanders: their findings state
+//! that the cause is unknown.
 
 use super::idle::{is_compiled, served};
 use super::remedies::of_xla;
@@ -17,7 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of ranks whose frames are read, those with most of this time first.
 const RANKS: usize = 8;
 
-/// Minimum ratio of a call to the usual duration of its operator: the operator's own work does not vary that much.
+/// Minimum ratio of a call to the usual duration of its operator: the operator's own work does not vary that
+/// much.
 const STALLED: i64 = 10;
 
 /// Minimum number of calls of an operator with a usual duration.
@@ -130,7 +132,8 @@ impl Remedy {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     time: i64,
-    /// Number of idle intervals with this call, and the longest time in one of them. Inner frames cut an interval into parts.
+    /// Number of idle intervals with this call, and the longest time in one of them. Inner frames cut an
+    /// interval into parts.
     count: u64,
     longest: i64,
     /// Rank and start of the last interval, and time in it so far.
@@ -152,7 +155,8 @@ pub(super) struct HostCalls {
     xla: bool,
 }
 
-/// Reads the long host calls of the intervals that fit: rank, start and end in nanoseconds since the steps began.
+/// Reads the long host calls of the intervals that fit: rank, start and end in nanoseconds since the steps
+/// began.
 pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> bool) -> HostCalls {
     let of = |rank: &RankWaterfall| {
         let own = rank.causes.iter().filter(|part| part.cause == Cause::HostWork);
@@ -209,7 +213,8 @@ impl<'a> Reader<'a> {
         is_far.then_some((at, usual.median()))
     }
 
-    /// Tests whether the call of a frame is the first of its operator: with these shapes, or in the first recorded step.
+    /// Tests whether the call of a frame is the first of its operator: with these shapes, or in the first
+    /// recorded step.
     fn is_first(&self, frame: u32, call: u32) -> bool {
         let operator = self.stacks.operator(frame).map_or(call, |found| found.0);
         let Some((row, name)) = self.stacks.row(operator) else { return false };
@@ -309,7 +314,8 @@ impl HostCalls {
 }
 
 impl HostCalls {
-    /// Advice for the remedies with most of the time, for training or for an inference server. `None` without any call.
+    /// Advice for the remedies with most of the time, for training or for an inference server. `None` without
+    /// any call.
     pub(super) fn advice(&self, inference: bool) -> Option<String> {
         let mut times: BTreeMap<Remedy, i64> = BTreeMap::new();
         for (remedy, time) in self.sums.values().flat_map(|sum| &sum.remedies) {
@@ -342,7 +348,8 @@ impl HostCalls {
         (!advice.is_empty()).then(|| advice.join("; "))
     }
 
-    /// Lines of evidence: calls with most of the time, which is `all` nanoseconds per rank and step. Times of unread ranks are in proportion.
+    /// Lines of evidence: calls with most of the time, which is `all` nanoseconds per rank and step. Times of
+    /// unread ranks are in proportion.
     pub(super) fn evidence(&self, all: f64) -> Vec<String> {
         let sum: i64 = self.sums.values().map(|one| one.time).sum();
         let mut rows: Vec<(&(String, String), &Sum)> = self.sums.iter().collect();

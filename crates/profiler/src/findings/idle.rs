@@ -29,7 +29,8 @@ pub(super) struct IdleCause {
 const FEWEST: usize = 3;
 const MOST: usize = 8;
 
-/// Minimum share of a cause on the rank that is named for it: of thousands of ranks, the first has next to nothing.
+/// Minimum share of a cause on the rank that is named for it: of thousands of ranks, the first has next to
+/// nothing.
 const NOTABLE: f64 = 0.05;
 
 /// A rule for each cause; `joint` has their labels.

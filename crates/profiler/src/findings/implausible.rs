@@ -1,7 +1,7 @@
 //! Collectives that last far longer than their bytes require, with one recorded rank of their group.
 //!
-//! Responsible for: both interpretations of such a rank (others late, or a broken transport), with the implied bandwidth. Excludes groups
-//! with more recorded ranks: these show which one applies.
+//! Responsible for: both interpretations of such a rank (others late, or a broken transport), with the
+//! implied bandwidth. Excludes groups with more recorded ranks: these show which one applies.
 
 use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;
@@ -16,8 +16,8 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Minimum share of the link's rate for a plausible transfer: rings over sockets reach more. Below it, even the fastest collective of its
-/// kind includes waiting.
+/// Minimum share of the link's rate for a plausible transfer: rings over sockets reach more. Below it, even
+/// the fastest collective of its kind includes waiting.
 const IMPLAUSIBLE: f64 = 0.05;
 
 /// Minimum time on the link in seconds; shorter collectives are limited by latency.
@@ -34,7 +34,8 @@ struct Sum {
     count: u32,
     /// The fastest one: its bus bandwidth and the rate of its links, in bytes per second.
     fastest: (f64, f64),
-    /// Total time in nanoseconds, the minimum for their bytes with any algorithm, and the time at a bus bandwidth as high as the links'.
+    /// Total time in nanoseconds, the minimum for their bytes with any algorithm, and the time at a bus
+    /// bandwidth as high as the links'.
     time: f64,
     least: f64,
     ring: f64,

@@ -1,10 +1,11 @@
 //! Joint cost of several findings.
 //!
-//! Responsible for: the part of the step that a finding can remove, and the part that findings with a larger cost remove already. Every
-//! nanosecond of a rank is in one cell: a label of the waterfall, for host time with its cause. A finding takes its cost from the cells of its
-//! rule, and no cell is taken twice: the sum never exceeds the step. Findings about kernels take theirs from the labels of these kernels.
-//! Findings by replay or by whole steps take their cost from the cells of their cause: waits of others, cells of the named ranks, or excess
-//! of cells over their median step.
+//! Responsible for: the part of the step that a finding can remove, and the part that findings with a larger
+//! cost remove already. Every nanosecond of a rank is in one cell: a label of the waterfall, for host time
+//! with its cause. A finding takes its cost from the cells of its rule, and no cell is taken twice: the sum
+//! never exceeds the step. Findings about kernels take theirs from the labels of these kernels. Findings by
+//! replay or by whole steps take their cost from the cells of their cause: waits of others, cells of the
+//! named ranks, or excess of cells over their median step.
 
 use super::{Context, Rule};
 use crate::attribution::Kind;
@@ -38,7 +39,8 @@ impl Cell {
     }
 }
 
-/// Time of every cell, in nanoseconds. Host time is divided like the causes with its label; without such causes it is launch-bound.
+/// Time of every cell, in nanoseconds. Host time is divided like the causes with its label; without such
+/// causes it is launch-bound.
 fn cells(parts: &Parts, causes: &CauseTimes) -> Vec<f64> {
     let host = parts.get(Label::Host) as f64;
     // Idle time without a recorded launch has no cause either, but a label of its own.
@@ -175,7 +177,8 @@ fn means(context: &Context<'_>) -> Vec<f64> {
     all.into_iter().map(|time| time / context.samples()).collect()
 }
 
-/// Excess of every cell in the mean step over its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
+/// Excess of every cell in the mean step over its median step, per rank, in nanoseconds: `max(0, mean_s(t_s)
+/// - median_s(t_s)) / ranks`.
 fn beyond_median(context: &Context<'_>) -> Vec<f64> {
     let of = |(at, parts): (usize, &Parts)| {
         let ranks = context.waterfall.ranks.iter().filter(|rank| !rank.missing.contains(&at));
@@ -201,7 +204,8 @@ fn of_kernels(context: &Context<'_>, savings: &[(String, f64)]) -> Vec<f64> {
     cells(&times, &[0; Cause::ALL.len()]).into_iter().map(|time| time / context.samples()).collect()
 }
 
-/// Adds to every finding the share that previous ones remove already, and returns the joint cost. Findings are in order of cost.
+/// Adds to every finding the share that previous ones remove already, and returns the joint cost. Findings
+/// are in order of cost.
 pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Joint> {
     let all: Vec<Cell> = Cell::all().collect();
     let mut left = means(context);
@@ -216,7 +220,8 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         let claimed = |one: &&Finding| budgets.get(&one.id).is_some_and(|budget| budget[at] > 0.0);
         found.iter().filter(|one| one.cost.is_some()).filter(claimed).count()
     };
-    // Cells claimed by most findings come first: a cause that may lie in several cells is charged where other findings agree.
+    // Cells claimed by most findings come first: a cause that may lie in several cells is charged where other
+    // findings agree.
     let mut order: Vec<(usize, usize)> = (0..left.len()).map(|at| (claims(at), at)).collect();
     order.sort_by_key(|&(claims, at)| (std::cmp::Reverse(claims), at));
     let mut joint = Joint::default();
@@ -256,8 +261,8 @@ fn is_of_ranks(id: &str) -> bool {
     matches!(id, "straggler" | "slow-chip" | "unbalanced-experts" | "host-pauses")
 }
 
-/// Cost of a finding that findings before it contain because they are about the same delay: the same activity of the same ranks. Without it,
-/// both are gone.
+/// Cost of a finding that findings before it contain because they are about the same delay: the same activity
+/// of the same ranks. Without it, both are gone.
 fn repeated(found: &[Finding], at: usize) -> f64 {
     let (before, rest) = found.split_at(at);
     let Some(one) = rest.first().filter(|one| is_of_ranks(&one.id)) else { return 0.0 };
@@ -288,8 +293,8 @@ fn kernels(context: &Context<'_>, found: &[Finding]) -> BTreeMap<String, f64> {
     times
 }
 
-/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes are one way towards the roofline, so the larger
-/// saving counts.
+/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes are one way towards
+/// the roofline, so the larger saving counts.
 fn contained(saved: &mut BTreeMap<String, f64>, id: &str, savings: &[(String, f64)]) -> f64 {
     if !matches!(id, "below-roofline" | "matrix-shapes") {
         return 0.0;
@@ -344,7 +349,8 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|at| repeated(&found, at) as i64), [0, 40, 30, 0, 0]);
     }
 
-    /// Unaligned GEMMs are far from the roofline: with aligned shapes they are nearer, which saves the time once.
+    /// Unaligned GEMMs are far from the roofline: with aligned shapes they are nearer, which saves the time
+    /// once.
     #[test]
     fn two_findings_of_one_inefficiency_save_the_larger_part() {
         let mut saved = BTreeMap::new();

@@ -1,13 +1,15 @@
 //! Launches of device work.
 //!
-//! Responsible for: the operators that launch, and whether most kernels come from CUDA graphs. Excludes traces without a device.
+//! Responsible for: the operators that launch, and whether most kernels come from CUDA graphs. Excludes
+//! traces without a device.
 
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of operators within which kernels were launched: compute and communication. Copies need neither algorithms nor libraries.
+/// Names of operators within which kernels were launched: compute and communication. Copies need neither
+/// algorithms nor libraries.
 pub(super) fn operators<'a>(views: &[&View<'a>]) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::new();
     views.iter().filter(|view| !view.from_host).for_each(|view| of_rank(view, &mut names));

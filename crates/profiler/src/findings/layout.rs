@@ -66,7 +66,8 @@ fn concatenates(name: &str) -> bool {
     name.contains("CatArrayBatchedCopy") || name == "aten::cat"
 }
 
-/// Tests whether a kernel that moves data converts its format: PyTorch's copies with a cast, and compiled conversion kernels.
+/// Tests whether a kernel that moves data converts its format: PyTorch's copies with a cast, and compiled
+/// conversion kernels.
 fn converts(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("triton_") {

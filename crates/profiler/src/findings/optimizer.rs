@@ -63,7 +63,8 @@ impl Rule for Optimizer {
     }
 }
 
-/// Tests whether a kernel updates many tensors at once: multi-tensor kernels of PyTorch and Apex, and fused optimizers by name.
+/// Tests whether a kernel updates many tensors at once: multi-tensor kernels of PyTorch and Apex, and fused
+/// optimizers by name.
 fn is_fused(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ["multi_tensor", "multitensor", "fusedadam", "fused_adam", "fusedoptimizer"]

@@ -1,7 +1,7 @@
 //! Overlap that is not used.
 //!
-//! Responsible for: data parallel communication with little overlap, although there is compute to overlap it with. Excludes tensor parallel
-//! communication: its results are needed at once.
+//! Responsible for: data parallel communication with little overlap, although there is compute to overlap it
+//! with. Excludes tensor parallel communication: its results are needed at once.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;
@@ -44,7 +44,8 @@ impl Rule for Overlap {
         if context.share(exposed) < 0.02 || exposed < 0.5 * whole || arithmetic < exposed {
             return Vec::new();
         }
-        // Late ranks delay collectives past the compute that would overlap them: then missing overlap is not the cause.
+        // Late ranks delay collectives past the compute that would overlap them: then missing overlap is not
+        // the cause.
         let late =
             context.stragglers.map_or(0.0, |report| report.culprits.iter().map(|one| one.cost_s * 1e9).sum());
         if late >= 0.5 * exposed {

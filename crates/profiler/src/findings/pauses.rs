@@ -1,6 +1,7 @@
 //! Hosts that pause at different steps.
 //!
-//! Responsible for: steps in which one rank's host delays its device far beyond the usual. Excludes hosts that are always slow.
+//! Responsible for: steps in which one rank's host delays its device far beyond the usual. Excludes hosts
+//! that are always slow.
 
 use super::{Context, EXPLAINED, Inference, Rule, host_work, idle, percent, time};
 use crate::causes::Cause;
@@ -153,8 +154,8 @@ fn paused(pauses: &[(f64, u32, usize)]) -> Vec<u32> {
     pauses.iter().map(|pause| pause.1).filter(|rank| seen.insert(*rank)).collect()
 }
 
-/// The cause that explains most of the pauses, with its share of their time (0 to 1); `None` below half. The time of a cause is its excess
-/// in the paused steps over the rank's median step.
+/// The cause that explains most of the pauses, with its share of their time (0 to 1); `None` below half. The
+/// time of a cause is its excess in the paused steps over the rank's median step.
 fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, f64)> {
     let mut sums = [0i64; Cause::ALL.len()];
     // A large job has thousands of ranks and of pauses.

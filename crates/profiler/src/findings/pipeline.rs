@@ -1,6 +1,7 @@
 //! Pipeline bubbles.
 //!
-//! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by replay.
+//! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by
+//! replay.
 
 use super::{Context, Inference, Rule, time};
 use crate::profile::{Explained, Finding, Subject};

@@ -1,7 +1,8 @@
 //! Exposed communication without a known dimension, by group and operation.
 //!
-//! Responsible for: names of the groups as in `railwright comm`, and the remedies that their operations allow. Excludes groups with a known
-//! dimension. Parallel sizes attribute only groups whose ranks the traces list.
+//! Responsible for: names of the groups as in `railwright comm`, and the remedies that their operations
+//! allow. Excludes groups with a known dimension. Parallel sizes attribute only groups whose ranks the traces
+//! list.
 
 use super::{Context, time};
 use crate::communication::Operation;
@@ -42,8 +43,8 @@ enum Known {
 /// A group with a known purpose, label and operation.
 type Key = (Known, String, Option<Operation>);
 
-/// Sums the exposed communication of unknown dimension by group and operation, and derives the advice. `undivided` is true if transfers and
-/// waits are not separable.
+/// Sums the exposed communication of unknown dimension by group and operation, and derives the advice.
+/// `undivided` is true if transfers and waits are not separable.
 pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattributed {
     let times = times(context);
     let all: i64 = times.values().sum();
@@ -61,7 +62,8 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
         }
         _ => "groups that the traces do not record".to_owned(),
     };
-    // Labels divide the time of a group between steps and overlaps: they give the sum, and these rows the shares.
+    // Labels divide the time of a group between steps and overlaps: they give the sum, and these rows the
+    // shares.
     let exposed =
         |label: Label| matches!(label, Label::Exposed(Dimension::Other, Share::Transfer | Share::Undivided));
     let lost = context.sum(exposed);

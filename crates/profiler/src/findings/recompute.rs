@@ -1,6 +1,7 @@
 //! Recompute of forward work.
 //!
-//! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright recompute`.
+//! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright
+//! recompute`.
 
 use super::{Context, Inference, Rule, time};
 use crate::profile::{Explained, Finding, Subject};

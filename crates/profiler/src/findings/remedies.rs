@@ -1,13 +1,15 @@
 //! Remedies for idle time, by the frames of the job.
 //!
-//! Responsible for: advice for a cause of idle time by its recorded frames: kind of allocation, annotation without further frames, compiled
-//! regions, and programs other than PyTorch on CUDA or ROCm. Does not decide the cause.
+//! Responsible for: advice for a cause of idle time by its recorded frames: kind of allocation, annotation
+//! without further frames, compiled regions, and programs other than PyTorch on CUDA or ROCm. Does not decide
+//! the cause.
 
 use crate::causes::{Cause, CauseRow, Stacks};
 use crate::trace::{HostKind, Source};
 use crate::view::View;
 
-/// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees nothing.
+/// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees
+/// nothing.
 const RETRIED: f64 = 0.1;
 
 /// Time of the rows that fit, in nanoseconds per rank and step.
@@ -23,11 +25,12 @@ fn calls(row: &CauseRow, words: &[&str]) -> bool {
     })
 }
 
-/// Maximum number of times that libraries free memory in their initialization, per rank: handles and workspaces of cuBLAS and cuDNN.
+/// Maximum number of times that libraries free memory in their initialization, per rank: handles and
+/// workspaces of cuBLAS and cuDNN.
 const INITIAL: usize = 4;
 
-/// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then create handles and workspaces. A retry
-/// of the allocator recurs, or frees the blocks of the whole cache.
+/// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then
+/// create handles and workspaces. A retry of the allocator recurs, or frees the blocks of the whole cache.
 fn frees_at_first_call(views: &[&View<'_>]) -> bool {
     let mut any = false;
     for view in views {
@@ -56,8 +59,8 @@ fn frees_at_first_call(views: &[&View<'_>]) -> bool {
     any
 }
 
-/// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first call, a cache that the program
-/// empties, or one that grows.
+/// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first
+/// call, a cache that the program empties, or one that grows.
 fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow]) -> &'static str {
     let all = sum(rows, |_| true);
     let is_pinned = |row: &CauseRow| {
@@ -86,7 +89,8 @@ fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow]) -> &'static str {
     }
 }
 
-/// The annotation that contains most of the idle time without a cause; `None` if most of it has no frame at all.
+/// The annotation that contains most of the idle time without a cause; `None` if most of it has no frame at
+/// all.
 pub(super) fn annotation<'a>(rows: &[&'a CauseRow]) -> Option<&'a str> {
     let all = sum(rows, |_| true);
     let most = rows.iter().filter(|row| !row.rest).max_by(|a, b| a.mean_ns.total_cmp(&b.mean_ns))?;
@@ -115,7 +119,8 @@ pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.trace.identity.source == Source::XPlane)
 }
 
-/// Tests whether the program calls the runtime of CUDA or ROCm, by the names of its calls; true without recorded calls.
+/// Tests whether the program calls the runtime of CUDA or ROCm, by the names of its calls; true without
+/// recorded calls.
 pub(super) fn has_cuda(views: &[&View<'_>]) -> bool {
     let of = |name: &str| ["cuda", "hip", "cuLaunch"].iter().any(|start| name.starts_with(start));
     views.iter().all(|view| view.trace.host.is_empty())

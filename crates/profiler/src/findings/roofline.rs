@@ -1,7 +1,7 @@
 //! Operators far from the roofline of their accelerator.
 //!
-//! Responsible for: savings of operators with recorded shapes at a share of the roofline that others reach. Excludes operators without
-//! shapes, and kernels too short to reach it.
+//! Responsible for: savings of operators with recorded shapes at a share of the roofline that others reach.
+//! Excludes operators without shapes, and kernels too short to reach it.
 
 use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::certainty::Certainty;

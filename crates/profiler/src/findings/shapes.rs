@@ -1,7 +1,7 @@
 //! GEMM shapes that are inefficient on tensor cores.
 //!
-//! Responsible for: GEMMs whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Excludes GEMMs
-//! without recorded shapes, and dimensions that may not be contiguous.
+//! Responsible for: GEMMs whose contiguous dimensions are no multiples of 16 bytes, by the operator that
+//! launched them. Excludes GEMMs without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};
 use crate::certainty::Certainty;
@@ -18,8 +18,8 @@ pub(super) struct Shapes;
 
 /// Bytes per load of a tensor core.
 const LOADED: u64 = 16;
-/// Share of the time (0 to 1) lost by such a shape: 16-byte alignment compared with none on A100 and H100. Vendors measured factors between
-/// 1.2 and 4; this is the lower end.
+/// Share of the time (0 to 1) lost by such a shape: 16-byte alignment compared with none on A100 and H100.
+/// Vendors measured factors between 1.2 and 4; this is the lower end.
 const LOSS: f64 = 0.2;
 
 /// Elements per load; 2-byte elements if the format was not recorded.
@@ -43,17 +43,19 @@ fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     (k == second).then_some([*m, *last, *k])
 }
 
-/// Tests whether a GEMM kernel loads only one or two elements at once, by its name (CUTLASS, cuBLAS): its operands are not aligned.
+/// Tests whether a GEMM kernel loads only one or two elements at once, by its name (CUTLASS, cuBLAS): its
+/// operands are not aligned.
 fn loads_little(kernel: &str) -> bool {
     let ends =
         |word: &str| kernel.split(word).skip(1).any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
     kernel.contains("gemm") && ["align1", "align2"].into_iter().any(ends)
 }
 
-/// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector, not to a GEMM. The output's
-/// columns are contiguous. One dimension of each input is, so an input counts only if both of its dimensions are misaligned. In a
-/// convolution, tensor cores load channels (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8). Heights, widths and
-/// the kernel size do not count, and images have 3 or 4 channels.
+/// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector,
+/// not to a GEMM. The output's columns are contiguous. One dimension of each input is, so an input counts
+/// only if both of its dimensions are misaligned. In a convolution, tensor cores load channels (NVIDIA,
+/// "Convolutional Layers User's Guide": channels in multiples of 8). Heights, widths and the kernel size do
+/// not count, and images have 3 or 4 channels.
 fn awkward(operator: &str, text: &str) -> bool {
     let multiple = multiple(text);
     let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(multiple);
@@ -102,8 +104,8 @@ impl Rule for Shapes {
         let mut kernels: BTreeMap<&str, i64> = BTreeMap::new();
         let (from, to) = context.windows.span();
         for view in context.views {
-            // The open operator with shapes on a launch's thread. Rows are in order of start, so it is the last one that has begun and not
-            // ended.
+            // The open operator with shapes on a launch's thread. Rows are in order of start, so it is the
+            // last one that has begun and not ended.
             let host = &view.trace.host;
             let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
             let mut operator_of: Vec<u32> = vec![NONE; host.len()];
@@ -133,7 +135,8 @@ impl Rule for Shapes {
                 let shapes = operator.map(|of| view.trace.names.get(of.1));
                 let convolves = operator.is_some_and(|of| of.0.contains("conv"));
                 let by_shapes = operator.zip(shapes).is_some_and(|((name, _), text)| awkward(name, text));
-                // Aligned sizes with an unaligned kernel: strides or addresses are the cause, and padding does not help.
+                // Aligned sizes with an unaligned kernel: strides or addresses are the cause, and padding
+                // does not help.
                 let aligned = operator.zip(shapes).is_some_and(|((name, _), text)| is_aligned(name, text));
                 if by_shapes || loads_little(kernel) && !convolves && !aligned {
                     let key = shapes.map_or_else(|| kernel.to_owned(), tidy);

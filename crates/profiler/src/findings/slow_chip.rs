@@ -1,7 +1,8 @@
 //! Devices with slower kernels.
 //!
-//! Responsible for: ranks whose kernels take longer than kernels of the same name on the median rank. Excludes single kernels, which caches
-//! and contention affect, and ranks that the verdict names for more work.
+//! Responsible for: ranks whose kernels take longer than kernels of the same name on the median rank.
+//! Excludes single kernels, which caches and contention affect, and ranks that the verdict names for more
+//! work.
 
 use super::{Context, Rule, percent, time};
 use crate::attribution::{CauseClass, Culprit, Kind, Named, StragglerReport, Verdict};
@@ -97,8 +98,8 @@ impl Rule for SlowChip {
     }
 }
 
-/// Step time lost to slow devices in nanoseconds, by replay. An upper bound without an accurate replay, or if slow ranks are late for another
-/// reason as well: the excess of the slowest one (`worst`).
+/// Step time lost to slow devices in nanoseconds, by replay. An upper bound without an accurate replay, or if
+/// slow ranks are late for another reason as well: the excess of the slowest one (`worst`).
 fn cost(context: &Context<'_>, slow: &[(u32, f64)], worst: f64) -> (f64, Option<Certainty>) {
     let report = context.stragglers.filter(|report| report.verdict != Verdict::CannotTell);
     let Some(report) = report else { return (worst, Some(Certainty::AtMost)) };

@@ -1,7 +1,7 @@
 //! Groups with slow links, and stages with more work.
 //!
-//! Responsible for: groups and stages named by the straggler report, with their cost by replay. Excludes groups whose slow transfers cost
-//! the step nothing.
+//! Responsible for: groups and stages named by the straggler report, with their cost by replay. Excludes
+//! groups whose slow transfers cost the step nothing.
 
 use super::{Context, Rule, time};
 use crate::attribution::{Kind, Named};

@@ -1,6 +1,7 @@
 //! Kernels too small for the device.
 //!
-//! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no launch delays them.
+//! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no
+//! launch delays them.
 
 use super::{Context, Inference, Rule, time};
 use crate::causes::Stacks;
@@ -48,7 +49,8 @@ impl Rule for SmallKernels {
         for view in context.views {
             let stacks = Stacks::new(view.trace);
             let mut busy_until: Option<i64> = None;
-            // Launched after the previous work: a queued kernel, or one without a recorded launch, did not wait for its launch.
+            // Launched after the previous work: a queued kernel, or one without a recorded launch, did not
+            // wait for its launch.
             let is_late = |at: usize, until: i64| view.launched(at).is_some_and(|call| call >= until);
             for (at, row) in view.gpu.iter().enumerate() {
                 if view.role[at] == Role::None || row.start < from || row.start >= to {

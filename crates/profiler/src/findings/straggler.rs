@@ -101,7 +101,8 @@ impl Rule for Straggler {
     }
 }
 
-/// Classes of the spans that show the delay: a straggler is visible in its own slow activity, not in its waits.
+/// Classes of the spans that show the delay: a straggler is visible in its own slow activity, not in its
+/// waits.
 fn spans(cause: CauseClass) -> Vec<Class> {
     match cause {
         CauseClass::SlowHost | CauseClass::LaunchLatency => vec![Class::Host],
@@ -133,9 +134,10 @@ fn of_place(name: &str) -> String {
     )
 }
 
-/// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and share (0 to 1). Excess idle
-/// time is beyond the median of the peers in the same interval; the largest part counts. `None` if it explains less than half of the cost
-/// per step, in nanoseconds: then every rank is idle for the same reason, or the rank's delay is something else.
+/// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and
+/// share (0 to 1). Excess idle time is beyond the median of the peers in the same interval; the largest part
+/// counts. `None` if it explains less than half of the cost per step, in nanoseconds: then every rank is idle
+/// for the same reason, or the rank's delay is something else.
 fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, f64)> {
     let member =
         context.job.position(rank).filter(|_| context.waterfall.ranks.len() == context.job.members.len())?;
@@ -205,7 +207,8 @@ fn by_cause(rank: &RankWaterfall, rows: &BTreeMap<u32, i64>) -> BTreeMap<u32, i6
     sums
 }
 
-/// The host activity during most of the longest delays of a rank with a slow host, with its share of them (0 to 1). `None` below half.
+/// The host activity during most of the longest delays of a rank with a slow host, with its share of them (0
+/// to 1). `None` below half.
 fn held(culprit: &Culprit) -> Option<(String, f64)> {
     if culprit.cause != CauseClass::SlowHost {
         return None;

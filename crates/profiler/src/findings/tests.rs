@@ -129,7 +129,8 @@ impl Recorder {
 
     /// One step, as PyTorch's profiler marks it.
     fn step(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
-        // The host starts a step near the end of the device's work: the launches of a step do not belong to the next one.
+        // The host starts a step near the end of the device's work: the launches of a step do not belong to
+        // the next one.
         self.host = self.host.max(self.device - 20 * MICROSECOND);
         let start = self.host;
         body(self);
@@ -373,8 +374,8 @@ fn a_host_that_pauses_once() {
     assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
 }
 
-/// Two ranks with equal timing except for `body`. Its arguments are the rank, the recorder and the time at which a step's GEMMs have ended
-/// on both.
+/// Two ranks with equal timing except for `body`. Its arguments are the rank, the recorder and the time at
+/// which a step's GEMMs have ended on both.
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
     context_of(two_traces(groups, body))
 }

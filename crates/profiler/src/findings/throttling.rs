@@ -1,7 +1,7 @@
 //! Kernels that slow down over time.
 //!
-//! Responsible for: the same kernel calls in the first and in the last steps. Excludes recordings with too few steps, and work that depends
-//! on routing or sequences.
+//! Responsible for: the same kernel calls in the first and in the last steps. Excludes recordings with too
+//! few steps, and work that depends on routing or sequences.
 
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::is_grouped;
@@ -18,7 +18,8 @@ pub(super) struct Throttling;
 const ENOUGH: usize = 12;
 /// Minimum reported growth, as a share.
 const GROWTH: f64 = 0.03;
-/// Minimum share of GEMM time in kernels that grow, each by at least half of [`GROWTH`]: a lower clock slows all GEMMs.
+/// Minimum share of GEMM time in kernels that grow, each by at least half of [`GROWTH`]: a lower clock slows
+/// all GEMMs.
 const AGREE: f64 = 0.75;
 /// Minimum number of steps for a comparison of thirds; with fewer, halves are compared.
 const THIRDS: usize = 6;
@@ -26,8 +27,9 @@ const THIRDS: usize = 6;
 /// Durations of calls by kernel name, step and order, at one end of the recording.
 type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
 
-/// Times of calls at the same position of the step, by kernel name: (at the beginning, at the end), in nanoseconds per step. Names with
-/// different call counts between steps are excluded: their calls cannot be matched.
+/// Times of calls at the same position of the step, by kernel name: (at the beginning, at the end), in
+/// nanoseconds per step. Names with different call counts between steps are excluded: their calls cannot be
+/// matched.
 fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
     let mean = |steps: &[Vec<i64>]| {
         steps.iter().flatten().map(|duration| *duration as f64).sum::<f64>() / steps.len().max(1) as f64

@@ -1,6 +1,7 @@
 //! Experts of different load.
 //!
-//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels, and slow chips: all of their kernels take longer.
+//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels, and slow chips: all of
+//! their kernels take longer.
 
 use super::slow_chip::slow_chips;
 use super::{Context, Rule, percent, time};

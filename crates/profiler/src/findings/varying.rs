@@ -1,6 +1,7 @@
 //! Steps of different length.
 //!
-//! Responsible for: steps beyond the typical one, and their mean cost. Excludes the first step, which includes warm-up.
+//! Responsible for: steps beyond the typical one, and their mean cost. Excludes the first step, which
+//! includes warm-up.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};

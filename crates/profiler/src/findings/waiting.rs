@@ -86,7 +86,8 @@ impl Rule for Waiting {
                     .collect(),
                 missing(report, &ranks),
             ),
-            // A rank that causes most of the waits at no cost of its own: its peers do not delay each other in turn.
+            // A rank that causes most of the waits at no cost of its own: its peers do not delay each other
+            // in turn.
             Verdict::None if rank.is_some() => (
                 format!("ranks wait for each other, mostly for rank {}", ranks[0].rank),
                 most.chain(groups).collect(),

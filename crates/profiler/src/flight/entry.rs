@@ -111,7 +111,8 @@ pub struct FlightRecord {
 }
 
 impl FlightRecord {
-    /// Tests whether the dump was read completely. Otherwise the rank may have entered or left more collectives than are known.
+    /// Tests whether the dump was read completely. Otherwise the rank may have entered or left more
+    /// collectives than are known.
     pub fn is_whole(&self) -> bool {
         self.unreadable() == 0 && self.cut_at().is_none()
     }

@@ -222,7 +222,8 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Reads a value. Returns it with the position after it, or the reason of a failure with the apparent end of the value.
+    /// Reads a value. Returns it with the position after it, or the reason of a failure with the apparent end
+    /// of the value.
     fn value(&mut self, at: usize) -> Result<(Value, usize), (String, Option<usize>)> {
         match scan::skip(self.bytes, at) {
             Ok(end) => {

@@ -1,9 +1,10 @@
 //! Dumps as Python pickles.
 //!
-//! Responsible for: the few instructions of plain data (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Rejects every
-//! instruction that would import or call something: no code of a pickle is ever executed. Memory is bounded by the file size: lengths
-//! beyond the available bytes are rejected, and shared parts are copied only up to a limit. If reading fails, the values completed before
-//! are returned (`salvage`).
+//! Responsible for: the few instructions of plain data (dictionaries, lists, tuples, texts, numbers,
+//! booleans, `None`). Rejects every instruction that would import or call something: no code of a pickle is
+//! ever executed. Memory is bounded by the file size: lengths beyond the available bytes are rejected, and
+//! shared parts are copied only up to a limit. If reading fails, the values completed before are returned
+//! (`salvage`).
 
 mod salvage;
 
@@ -281,7 +282,8 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Plain data of a pickle in the form of the file: shared parts exist once, so a value takes no more memory than its file justifies.
+/// Plain data of a pickle in the form of the file: shared parts exist once, so a value takes no more memory
+/// than its file justifies.
 #[derive(Debug)]
 pub(crate) struct Parts {
     store: Vec<Part>,
@@ -367,7 +369,8 @@ mod tests {
 
     #[test]
     fn plain_data_is_read() {
-        // pickle.dumps({'a': [1, -2, 300, 70000, 2**40], 'b': (True, None, 1.5), 'c': {'x': 'y'}}, protocol=2)
+        // pickle.dumps({'a': [1, -2, 300, 70000, 2**40], 'b': (True, None, 1.5), 'c': {'x': 'y'}},
+        // protocol=2)
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01J\xfe\xff\xff\xffM,\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01eX\x01\x00\x00\x00bq\x03\x88NG?\xf8\x00\x00\x00\x00\x00\x00\x87q\x04X\x01\x00\x00\x00cq\x05}q\x06X\x01\x00\x00\x00xq\x07X\x01\x00\x00\x00yq\x08su.";
         let read = content("x", bytes).expect("plain data");
         assert_eq!(

@@ -121,7 +121,8 @@ proptest! {
 }
 
 /// Number of entries that end before a cut, without the reader: JSON sorts keys, so the last one ends an
-/// entry; in pickles it is a Boolean and the instruction that sets all members, before the next entry or the end of the list.
+/// entry; in pickles it is a Boolean and the instruction that sets all members, before the next entry or the
+/// end of the list.
 fn complete(bytes: &[u8], cut: usize, is_pickle: bool) -> usize {
     let ends = |needle: &[u8], own: usize| {
         memchr::memmem::find_iter(bytes, needle).filter(|place| place + own <= cut).count()
@@ -134,7 +135,8 @@ fn complete(bytes: &[u8], cut: usize, is_pickle: bool) -> usize {
 
 #[test]
 fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
-    // Rank 3 stopped before the 20th all-reduce of its group with rank 1; then its dump was truncated even earlier.
+    // Rank 3 stopped before the 20th all-reduce of its group with rank 1; then its dump was truncated even
+    // earlier.
     let hanging = |cut: Option<f64>| {
         let mut records: Vec<FlightRecord> = (0..3)
             .map(|rank| {
@@ -282,7 +284,8 @@ fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
 
 #[test]
 fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
-    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list; `pg_status`, after the entries, records its end.
+    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list; `pg_status`, after the entries, records
+    // its end.
     let (path, bytes) = file("fr_ok_rank_1.json");
     let whole = read(&path, &bytes).expect("a dump");
     assert!(whole.entries.iter().any(|entry| !entry.retired && entry.sequence == 64));

@@ -73,8 +73,8 @@ pub fn infer(
     mut profile: impl FnMut(usize) -> GroupProfile,
 ) {
     let tiles = tiling(groups, world);
-    // Sets of one size and stride serve one dimension, so one of them is examined for all. If several groups share a set, each is examined
-    // on its own.
+    // Sets of one size and stride serve one dimension, so one of them is examined for all. If several groups
+    // share a set, each is examined on its own.
     let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
     let mut replicas: BTreeMap<RankSet, u32> = BTreeMap::new();
     let mut answers = vec![Answer::default(); groups.groups.len()];
@@ -161,8 +161,9 @@ pub fn infer(
     }
 }
 
-/// Marks the groups whose waits are bubble. They contain all ranks of a pipeline, and either their description is model parallel, or they
-/// reduce only norms and flags. Their collectives come after the last pass.
+/// Marks the groups whose waits are bubble. They contain all ranks of a pipeline, and either their
+/// description is model parallel, or they reduce only norms and flags. Their collectives come after the last
+/// pass.
 fn mark_drains(groups: &mut Groups, answers: &[Answer]) {
     let is_pipeline = |group: &&Group| group.dimension.dimension == Dimension::Pipeline && group.size > 1;
     let pipelines: BTreeSet<RankSet> =
@@ -181,7 +182,8 @@ fn is_model_parallel(description: &str) -> bool {
     matches!(text.strip_prefix("mesh_").unwrap_or(&text), "model_parallel_group" | "mp")
 }
 
-/// Dimension from a description. `Some(None)` if the purpose is known but no dimension (embeddings, all ranks); `None` if unknown.
+/// Dimension from a description. `Some(None)` if the purpose is known but no dimension (embeddings, all
+/// ranks); `None` if unknown.
 #[allow(clippy::option_option, reason = "a known purpose without a dimension is not unknown")]
 pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     let text = description.to_ascii_lowercase();
@@ -227,9 +229,10 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     }
 }
 
-/// Dimensions by (stride, size), if the listed sets allow only one assignment. It needs two or more classes of sets that tile the world.
-/// Their strides follow from each other's sizes, and the product of the sizes is the world size. The innermost is tensor, then data, then
-/// pipeline, as Megatron numbers ranks. With two classes the outer one must be inferred from its operations.
+/// Dimensions by (stride, size), if the listed sets allow only one assignment. It needs two or more classes
+/// of sets that tile the world. Their strides follow from each other's sizes, and the product of the sizes is
+/// the world size. The innermost is tensor, then data, then pipeline, as Megatron numbers ranks. With two
+/// classes the outer one must be inferred from its operations.
 fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
     let mut classes: BTreeSet<(u32, u32)> = BTreeSet::new();
     for group in &groups.groups {

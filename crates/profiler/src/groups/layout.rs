@@ -70,8 +70,8 @@ impl Layout {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))
     }
 
-    /// Dimension of a set of ranks, by its size and stride. For a set over several neighbouring dimensions, the outermost of them with a
-    /// size above 1.
+    /// Dimension of a set of ranks, by its size and stride. For a set over several neighbouring dimensions,
+    /// the outermost of them with a size above 1.
     pub fn dimension(&self, set: &RankSet) -> Option<Dimension> {
         let (stride, size) = (set.stride()?, set.len());
         let start = *set.ranks().first()?;

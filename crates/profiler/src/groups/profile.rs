@@ -1,7 +1,8 @@
 //! Dimension of a group inferred from its operations.
 //!
-//! Responsible for: distinguishing activations from gradients and parameters by their phase. Activations are also reduced in the forward
-//! pass, gradients never. Without recorded phases, their order decides. Ambiguous cases stay unknown.
+//! Responsible for: distinguishing activations from gradients and parameters by their phase. Activations are
+//! also reduced in the forward pass, gradients never. Without recorded phases, their order decides. Ambiguous
+//! cases stay unknown.
 
 use crate::communication::Operation;
 use railwright_step::{Dimension, Phase};
@@ -37,7 +38,8 @@ pub struct GroupProfile {
 /// or gradients of a layer are larger.
 const SCALARS: u64 = 32;
 
-/// Maximum share of a phase (0 to 1) that is ignored as stray: loss and metrics are averaged in the forward pass, too.
+/// Maximum share of a phase (0 to 1) that is ignored as stray: loss and metrics are averaged in the forward
+/// pass, too.
 const STRAY: f64 = 0.02;
 
 /// Minimum share for a classification: half of the all-reduces of tensor parallel layers belong to the
@@ -47,15 +49,16 @@ const REGULAR_SHARE: f64 = 0.2;
 /// Minimum share of operations with a known phase.
 const KNOWN: f64 = 0.8;
 
-/// Threshold of the share of time in pauses of more than twice the usual length. Between the gradients of two steps there is a forward
-/// pass, at least a quarter of the time. Activations are exchanged during the whole step, so their share is below.
+/// Threshold of the share of time in pauses of more than twice the usual length. Between the gradients of two
+/// steps there is a forward pass, at least a quarter of the time. Activations are exchanged during the whole
+/// step, so their share is below.
 const PAUSES: f64 = 0.2;
 
 /// Minimum number of all-reduces of activations per step: twice forward and twice backward, for two layers.
 const LAYERS: usize = 8;
 
-/// Minimum number of layers whose parameters are gathered before the first gradients are scattered. Activations have at most three
-/// successive gathers (the weight gradient gathers its input again).
+/// Minimum number of layers whose parameters are gathered before the first gradients are scattered.
+/// Activations have at most three successive gathers (the weight gradient gathers its input again).
 const GATHERED: usize = 4;
 
 impl GroupProfile {
@@ -72,8 +75,8 @@ impl GroupProfile {
         sizes
     }
 
-    /// Share of an operation in the forward pass (0 to 1), by bytes if all sizes are known, otherwise by calls. `None` if phases are
-    /// unknown.
+    /// Share of an operation in the forward pass (0 to 1), by bytes if all sizes are known, otherwise by
+    /// calls. `None` if phases are unknown.
     fn forward(&self, operation: Operation) -> Option<f64> {
         let calls = || self.calls.iter().filter(|call| call.operation == Some(operation));
         let sized = calls().all(|call| call.bytes.is_some());
@@ -87,8 +90,8 @@ impl GroupProfile {
             .then(|| sum(&|phase| matches!(phase, Phase::Forward | Phase::Recompute)) / known)
     }
 
-    /// Share of the recording (0 to 1) in long pauses of an operation: longer than twice the usual one. Includes the time before the first
-    /// and after the last call.
+    /// Share of the recording (0 to 1) in long pauses of an operation: longer than twice the usual one.
+    /// Includes the time before the first and after the last call.
     fn pauses(&self, operation: Operation) -> f64 {
         let (from, to) = self.recorded;
         let starts =
@@ -116,7 +119,8 @@ impl GroupProfile {
         longest
     }
 
-    /// Tests whether the group transfers only single numbers: norms, losses, flags. No dimension serves that purpose.
+    /// Tests whether the group transfers only single numbers: norms, losses, flags. No dimension serves that
+    /// purpose.
     pub(super) fn scalars(&self) -> bool {
         let scalar = |call: &Call| call.bytes.is_some_and(|bytes| bytes <= SCALARS);
         let moves = |call: &&Call| call.operation != Some(Operation::Barrier);
@@ -167,7 +171,8 @@ impl GroupProfile {
         (most <= steps * 2 && self.calls.len() >= 2 && !sizes.contains_key(&None)).then_some(Dimension::Data)
     }
 
-    /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data parallel).
+    /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data
+    /// parallel).
     fn of_shards(&self) -> Option<Dimension> {
         match self.forward(Operation::ReduceScatter) {
             Some(share) if share >= REGULAR_SHARE => return Some(Dimension::Tensor),
@@ -184,8 +189,8 @@ impl GroupProfile {
         (sizes.len() > 1 && sizes.len() * steps * 4 >= self.calls.len()).then_some(Dimension::Data)
     }
 
-    /// Tests whether most operations of a group reduce and gather in several sizes: gradients and parameter shards. Activations have one
-    /// size.
+    /// Tests whether most operations of a group reduce and gather in several sizes: gradients and parameter
+    /// shards. Activations have one size.
     pub(super) fn reduces_many_sizes(&self) -> bool {
         let is_it = |operation: Operation| {
             matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
@@ -201,8 +206,8 @@ impl GroupProfile {
 mod tests {
     use super::*;
 
-    /// Steps of `layers` layers: their operations in the forward pass and in the backward pass at equal distances, and the operations at
-    /// the end of the step.
+    /// Steps of `layers` layers: their operations in the forward pass and in the backward pass at equal
+    /// distances, and the operations at the end of the step.
     fn profile(
         steps: u32,
         layers: i64,

@@ -1,14 +1,15 @@
 //! A set of ranks.
 //!
-//! Responsible for: comparing sets, and formatting them as start, stride and size. Ranks are unique and ordered.
+//! Responsible for: comparing sets, and formatting them as start, stride and size. Ranks are unique and
+//! ordered.
 
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Ranks in order, without duplicates. Copies share their ranks, and comparison of such copies is immediate: every rank of a large job
-/// lists the same sets.
+/// Ranks in order, without duplicates. Copies share their ranks, and comparison of such copies is immediate:
+/// every rank of a large job lists the same sets.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct RankSet(Arc<[u32]>);
 

@@ -1,7 +1,8 @@
 //! From ranks that a collective lacks to ranks that wait for no other.
 //!
-//! Responsible for: following each missing rank to its own stuck collective, until a rank without one, or around a cycle. If a rank is
-//! stuck in several collectives, the first by its own clock counts: clocks of different ranks are not compared.
+//! Responsible for: following each missing rank to its own stuck collective, until a rank without one, or
+//! around a cycle. If a rank is stuck in several collectives, the first by its own clock counts: clocks of
+//! different ranks are not compared.
 
 use super::progress::{State, Stuck};
 use crate::flight::{Entry, FlightRecord, Frame};
@@ -25,7 +26,8 @@ pub enum RootCause {
     MembersUnknown,
     /// It waits for itself through other ranks.
     Circle,
-    /// All ranks entered and none finished: a link, a device or a kernel is at fault, or the dump was taken during normal operation.
+    /// All ranks entered and none finished: a link, a device or a kernel is at fault, or the dump was taken
+    /// during normal operation.
     Transfer,
 }
 
@@ -77,7 +79,8 @@ fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
             (stuck.unknown.clone(), Some(RootCause::NoDump))
         }
         State::Mismatched => {
-            // Blames the ranks with the rarest call; with two camps of equal size, all. Ranks with an unknown call may belong to any camp.
+            // Blames the ranks with the rarest call; with two camps of equal size, all. Ranks with an unknown
+            // call may belong to any camp.
             let mut camps: BTreeMap<&str, usize> = BTreeMap::new();
             for (_, call) in &stuck.calls {
                 *camps.entry(call).or_default() += 1;

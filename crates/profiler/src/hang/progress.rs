@@ -1,7 +1,8 @@
 //! Progress of every group on every rank, and its stuck collective.
 //!
-//! Responsible for: joining groups across ranks, and the first collective that was entered and not left. Groups are joined by their ranks
-//! if the dumps list them, otherwise by name and purpose. Does not follow ranks from one group to another: see [`super::chain`].
+//! Responsible for: joining groups across ranks, and the first collective that was entered and not left.
+//! Groups are joined by their ranks if the dumps list them, otherwise by name and purpose. Does not follow
+//! ranks from one group to another: see [`super::chain`].
 
 use crate::flight::{Entry, FlightRecord, Group as Listed, Status};
 use serde::Serialize;
@@ -48,8 +49,8 @@ pub struct Stuck {
     pub waiting: Vec<u32>,
     /// Ranks that never entered it, among those with a dump.
     pub missing: Vec<u32>,
-    /// Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group does not list its ranks, all ranks
-    /// without a dump.
+    /// Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group
+    /// does not list its ranks, all ranks without a dump.
     pub unknown: Vec<u32>,
     /// True if the dumps list the group's ranks. Otherwise only the ranks that used it are known.
     pub listed: bool,
@@ -62,7 +63,8 @@ pub struct Stuck {
     pub timeout_ms: Option<u64>,
 }
 
-/// A sequence with its own numbering: the collectives of a group, or the messages of one direction between two ranks.
+/// A sequence with its own numbering: the collectives of a group, or the messages of one direction between
+/// two ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CallSequence {
     name: String,
@@ -80,8 +82,9 @@ fn ends(operation: &str) -> Option<(u32, u32)> {
     numbers(operation, "->").or_else(|| numbers(operation, "<-").map(|(to, from)| (from, to)))
 }
 
-/// Ranks of an entry's group as listed by its dump. Otherwise as listed by other dumps, if exactly one group of this name and purpose
-/// contains the rank. A list without the dump's own rank numbers ranks within the group and is ignored.
+/// Ranks of an entry's group as listed by its dump. Otherwise as listed by other dumps, if exactly one group
+/// of this name and purpose contains the rank. A list without the dump's own rank numbers ranks within the
+/// group and is ignored.
 fn listed(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entry: &Entry) -> Vec<u32> {
     let lists = |of: &FlightRecord, dumped: u32, any_purpose: bool| {
         let named = |g: &&Listed| {
@@ -131,7 +134,8 @@ fn message_of(entry: &Entry) -> Option<(u32, u32)> {
     if entry.is_message { ends(&entry.operation) } else { None }
 }
 
-/// Key of entries of one sequence within a record: name and purpose of the group, and for messages the operation.
+/// Key of entries of one sequence within a record: name and purpose of the group, and for messages the
+/// operation.
 type Alike<'a> = (&'a str, &'a str, Option<&'a str>);
 
 /// Numbers of sequences. Thousands of entries belong to one, which is determined once per record.
@@ -163,15 +167,16 @@ impl CallSequences {
 fn left(record: &FlightRecord, statuses: &BTreeMap<u64, &Status>, entry: &Entry) -> bool {
     let status = statuses.get(&entry.group).filter(|_| !entry.is_message);
     let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
-    // If a damaged dump lost the progress of its groups, only the recorder's completion state is used: doubtful ranks are not reported as
-    // waiting.
+    // If a damaged dump lost the progress of its groups, only the recorder's completion state is used:
+    // doubtful ranks are not reported as waiting.
     let is_counted = !record.statuses.is_empty() || record.is_whole();
     let retired = entry.retired && !(is_counted && (entry.state == "started" || entry.started.is_some()));
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
 }
 
-/// Tests whether a collective may have been left although its entry is open. Only the progress of the groups could show it, and a damaged
-/// dump lost it: JSON has it after the entries. NCCL's recorder queries the device for a dump; entries of other recorders may stay open.
+/// Tests whether a collective may have been left although its entry is open. Only the progress of the groups
+/// could show it, and a damaged dump lost it: JSON has it after the entries. NCCL's recorder queries the
+/// device for a dump; entries of other recorders may stay open.
 fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {
     !record.is_whole() && record.statuses.is_empty() && !entry.operation.starts_with("nccl:")
 }
@@ -188,7 +193,8 @@ fn call(entry: &Entry) -> String {
     format!("{} {} -> {}", entry.operation, entry.inputs, entry.outputs)
 }
 
-/// Tests whether calls of two ranks cannot be the same collective. Sizes may differ if ranks hold different parts.
+/// Tests whether calls of two ranks cannot be the same collective. Sizes may differ if ranks hold different
+/// parts.
 fn differs(a: &Entry, b: &Entry) -> bool {
     let kind =
         |e: &Entry| e.operation.split_once(':').map_or(e.operation.clone(), |(_, kind)| kind.to_owned());
@@ -211,8 +217,8 @@ struct Dumps {
     doubtful: Vec<u32>,
 }
 
-/// Groups and messages that hint at ranks without a dump. These are groups that only one rank used and no dump lists, and messages to or
-/// from a rank outside `records`. Ordered, without duplicates.
+/// Groups and messages that hint at ranks without a dump. These are groups that only one rank used and no
+/// dump lists, and messages to or from a rank outside `records`. Ordered, without duplicates.
 pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
     let mut sequences = CallSequences::default();
     let mut users: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -235,8 +241,8 @@ pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
     hints.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Stuck collectives of all groups, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks
-/// known to have no dump.
+/// Stuck collectives of all groups, in order of time. `records` are (rank, dump) in order of rank, each rank
+/// once; `none` are the ranks known to have no dump.
 pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
     let mut sequences = CallSequences::default();
     let mut walks: Vec<BTreeMap<u32, Walk<'_>>> = Vec::new();
@@ -244,7 +250,8 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
         let mut own = BTreeMap::new();
         // Of several states of one group, the first counts.
         let statuses: BTreeMap<u64, &Status> = record.statuses.iter().rev().map(|s| (s.group, s)).collect();
-        // Messages are numbered by their order in the sequence: the recorder numbers those of a group together.
+        // Messages are numbered by their order in the sequence: the recorder numbers those of a group
+        // together.
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         // After a gap caused by damage, the numbers of messages are unknown.
         let (mut expected, mut hole) = (0, false);

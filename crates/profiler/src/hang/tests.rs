@@ -81,7 +81,8 @@ fn the_rank_that_never_came_is_found() {
 
 #[test]
 fn the_chain_is_followed_to_its_end() {
-    // 1 waits for 3 in their data parallel group; 3 waits for 2 in their pipeline group; 2 is in no collective.
+    // 1 waits for 3 in their data parallel group; 3 waits for 2 in their pipeline group; 2 is in no
+    // collective.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -313,7 +314,8 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
 
 #[test]
 fn complete_attendance_needs_all_dumps() {
-    // Rank 1 left a collective that rank 0 is still in: without a list of ranks, groups of one name are not distinguished.
+    // Rank 1 left a collective that rank 0 is still in: without a list of ranks, groups of one name are not
+    // distinguished.
     let mut dumps = unlisted(&[0, 1, 3]);
     for rank in [1, 2] {
         dumps[rank].entries[1].retired = true;

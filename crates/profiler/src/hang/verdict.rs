@@ -1,6 +1,7 @@
 //! Verdict from all dumps.
 //!
-//! Responsible for: present and missing ranks, stuck collectives, causes, and reasons for doubt. Dumps of some ranks give bounds.
+//! Responsible for: present and missing ranks, stuck collectives, causes, and reasons for doubt. Dumps of
+//! some ranks give bounds.
 
 use super::chain::{Root, roots};
 use super::progress::{Group as Used, Stuck, incomplete, stuck};
@@ -50,8 +51,8 @@ pub struct Hang {
     pub world_size_listed: bool,
     /// Ranks without a readable dump.
     pub without_dump: Vec<u32>,
-    /// Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no
-    /// dump.
+    /// Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or
+    /// the peer of a message has no dump.
     pub incomplete_groups: Vec<Used>,
     /// The partly read dumps: results for their ranks are bounds.
     pub damaged: Vec<DamagedDump>,
@@ -64,8 +65,9 @@ pub struct Hang {
 }
 
 impl Hang {
-    /// Tests whether the job hangs. `None` if the present dumps show no hang while others are missing or damaged. If no dump lists all
-    /// ranks ([`Self::world_size_listed`]) and there is no hint at ranks without a dump, the answer covers only the present ranks.
+    /// Tests whether the job hangs. `None` if the present dumps show no hang while others are missing or
+    /// damaged. If no dump lists all ranks ([`Self::world_size_listed`]) and there is no hint at ranks
+    /// without a dump, the answer covers only the present ranks.
     pub fn hangs(&self) -> Option<bool> {
         let all_is_seen =
             self.without_dump.is_empty() && self.incomplete_groups.is_empty() && self.damaged.is_empty();
@@ -107,7 +109,8 @@ fn damage_text(record: &FlightRecord) -> String {
     message.join("; ")
 }
 
-/// Analyses the dumps of a job; `lost` are ranks with unreadable dumps. Of two dumps of one rank, the one with the later last entry counts.
+/// Analyses the dumps of a job; `lost` are ranks with unreadable dumps. Of two dumps of one rank, the one
+/// with the later last entry counts.
 pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let mut warnings = Vec::new();
     let mut ranked: Vec<(u32, &FlightRecord)> = Vec::new();

@@ -1,6 +1,7 @@
 //! The events that HolisticTraceAnalysis uses, in its microseconds.
 //!
-//! Responsible for: rounding, the cut at steps, and the type from a kernel's name. Includes everything that the tool accepts.
+//! Responsible for: rounding, the cut at steps, and the type from a kernel's name. Includes everything that
+//! the tool accepts.
 
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::{NameId, RankTrace};
@@ -23,7 +24,8 @@ pub(super) struct OnStream {
     pub(super) stream: u32,
     pub(super) correlation: Option<u32>,
     pub(super) name: NameId,
-    /// Activity on the device. `None` for a host row that names a stream, which the tool treats as a kernel in some tables.
+    /// Activity on the device. `None` for a host row that names a stream, which the tool treats as a kernel
+    /// in some tables.
     pub(super) kind: Option<GpuKind>,
     pub(super) of: Type,
 }
@@ -89,7 +91,8 @@ impl<'a> Events<'a> {
         let mut types: BTreeMap<NameId, Type> = BTreeMap::new();
         let mut gpu = Vec::new();
         for row in trace.gpu.iter() {
-            // Kineto writes the -1 of a wait for the whole context as 4294967295, which the tool treats as a stream.
+            // Kineto writes the -1 of a wait for the whole context as 4294967295, which the tool treats as a
+            // stream.
             let wide = row.kind == GpuKind::Sync && trace.names.get(row.name) == "Context Sync";
             if row.kind == GpuKind::Annotation || (row.stream == NONE && !wide) {
                 continue;
@@ -112,8 +115,8 @@ impl<'a> Events<'a> {
             };
             gpu.extend(std::iter::repeat_n(event, copies.min(16)));
         }
-        // For the tool, every row that names a stream is on it, including operators of compiled kernels. A row without a call is cut like
-        // host rows.
+        // For the tool, every row that names a stream is on it, including operators of compiled kernels. A
+        // row without a call is cut like host rows.
         for named in trace.host.named_streams() {
             let Some(row) = trace.host.get(named.row as usize) else { continue };
             let copies = match (cut, named.correlation) {
@@ -177,8 +180,8 @@ impl Clock {
     }
 }
 
-/// Start of the last step in nanoseconds: with two or more steps, everything from it on is excluded. The device rows of a step count as a
-/// step, too.
+/// Start of the last step in nanoseconds: with two or more steps, everything from it on is excluded. The
+/// device rows of a step count as a step, too.
 fn cut(trace: &RankTrace) -> Option<i64> {
     let is_step = |name: NameId| trace.names.get(name).starts_with("ProfilerStep");
     let mut names = BTreeSet::new();

@@ -1,13 +1,14 @@
 //! Unions and intersections of time spans.
 //!
-//! Responsible for: sorted, disjoint lists of spans and their lengths. Spans reversed by rounding are kept, as in the tool.
+//! Responsible for: sorted, disjoint lists of spans and their lengths. Spans reversed by rounding are kept,
+//! as in the tool.
 
 /// A time span: start and end.
 pub(super) type Span = (i64, i64);
 
-/// Union of spans. The tool's rounding makes events below a microsecond end before they start. Such a span is a separate part with negative
-/// length, unless another one covers it. If it starts with another span, the tool's unstable sort decides; here the shorter one comes
-/// first.
+/// Union of spans. The tool's rounding makes events below a microsecond end before they start. Such a span is
+/// a separate part with negative length, unless another one covers it. If it starts with another span, the
+/// tool's unstable sort decides; here the shorter one comes first.
 pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     let mut all: Vec<Span> = spans.collect();
     all.sort_unstable();

@@ -1,6 +1,7 @@
 //! Kernels by type and by name.
 //!
-//! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types outside the tool's table.
+//! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types
+//! outside the tool's table.
 
 use super::events::{Events, OnStream, Type};
 use super::intervals::union;
@@ -93,8 +94,8 @@ const ROWS: usize = 5;
 /// Names beyond this share of their type's time are in `others`.
 const SHARE: f64 = 0.8;
 
-/// Kernels with the largest time. For a type with few names, statistics are over its events. For a type with many names, the tool sums each
-/// name first: maximum, minimum, mean and deviation are over those sums.
+/// Kernels with the largest time. For a type with few names, statistics are over its events. For a type with
+/// many names, the tool sums each name first: maximum, minimum, mean and deviation are over those sums.
 pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<KernelRow> {
     let mut rows = Vec::new();
     for (of, kernel_type) in TYPES {

@@ -1,6 +1,7 @@
 //! Launches, the launched kernels, and the lengths of queues.
 //!
-//! Responsible for: the launch statistics and the numbers of waiting kernels. Excludes kernels without a launch in the trace.
+//! Responsible for: the launch statistics and the numbers of waiting kernels. Excludes kernels without a
+//! launch in the trace.
 
 use super::events::Events;
 use railwright_spec::{median, quantiles};

@@ -7,7 +7,8 @@ use super::intervals::{common, length, union};
 use super::two_digits;
 use serde::Serialize;
 
-/// Device time of a rank by activity, in microseconds. Exposed copies count as non-compute; overlapped communication does not.
+/// Device time of a rank by activity, in microseconds. Exposed copies count as non-compute; overlapped
+/// communication does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemporalRow {

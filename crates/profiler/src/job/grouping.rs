@@ -78,7 +78,8 @@ pub struct Sighting {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
-    /// A folder, a file, or a pattern that matches exactly its files. Empty if none of these is shorter than the list of files.
+    /// A folder, a file, or a pattern that matches exactly its files. Empty if none of these is shorter than
+    /// the list of files.
     pub path: String,
     /// Its label.
     pub name: String,
@@ -94,7 +95,8 @@ pub struct Found {
     pub files: usize,
     /// Size on disk, in bytes.
     pub bytes: u64,
-    /// Arguments for a command, without patterns: a folder or files. Empty for a part of an archive, which has to be unpacked.
+    /// Arguments for a command, without patterns: a folder or files. Empty for a part of an archive, which
+    /// has to be unpacked.
     pub paths: Vec<String>,
     /// Indices of its files in the input.
     #[serde(skip)]
@@ -106,8 +108,8 @@ pub struct Found {
 
 /// Maximum distance between starts of one job, in microseconds.
 const TOGETHER: u64 = 600_000_000;
-/// Maximum distance between the starts of concurrent recordings, in microseconds (five seconds): ranks of one job are recorded from the
-/// same step on.
+/// Maximum distance between the starts of concurrent recordings, in microseconds (five seconds): ranks of one
+/// job are recorded from the same step on.
 const SIDE_BY_SIDE: u64 = 5_000_000;
 /// Maximum clock difference between the hosts of one job, in microseconds (six hours).
 const WRONG_CLOCKS: u64 = 6 * 3_600_000_000;
@@ -167,8 +169,9 @@ impl Bunch<'_> {
             && world.is_some_and(|world| self.ranks().is_some_and(|ranks| ranks.into_iter().eq(0..world)))
     }
 
-    /// Tests whether two sets of files in one folder can be one job although their world sizes differ: some heads are wrong. Their names
-    /// must be similar, and neither set may be complete alone. The caller checks that the ranks are different and began together.
+    /// Tests whether two sets of files in one folder can be one job although their world sizes differ: some
+    /// heads are wrong. Their names must be similar, and neither set may be complete alone. The caller
+    /// checks that the ranks are different and began together.
     fn differs_by_mistake(&self, other: &Self) -> bool {
         let names: BTreeSet<String> =
             self.parts.iter().chain(&other.parts).map(|part| skeleton(part.name)).collect();
@@ -364,7 +367,8 @@ fn comes_twice(parts: &[Seen<'_>]) -> bool {
     })
 }
 
-/// Tests whether these are dumps of the same ranks in two formats, such as JSON and pickle: one job. The reader takes each rank once.
+/// Tests whether these are dumps of the same ranks in two formats, such as JSON and pickle: one job. The
+/// reader takes each rank once.
 fn in_two_forms(classes: &[Bunch<'_>]) -> bool {
     let ending = |class: &Bunch<'_>| {
         class.parts.first().and_then(|part| part.name.rsplit_once('.')).map(|(_, ending)| ending.to_owned())

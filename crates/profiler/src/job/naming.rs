@@ -45,9 +45,10 @@ pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
     rank_in_name(name, false)
 }
 
-/// The file whose name has precedence over its header, as its index and the rank in its name. Two headers have the same rank, and one of
-/// the two files is named after a rank that is otherwise missing. The names of all other files agree with their headers. `None` if more
-/// than one file qualifies. `files` are (rank in the header, rank in the name).
+/// The file whose name has precedence over its header, as its index and the rank in its name. Two headers
+/// have the same rank, and one of the two files is named after a rank that is otherwise missing. The names of
+/// all other files agree with their headers. `None` if more than one file qualifies. `files` are (rank in the
+/// header, rank in the name).
 pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, u32)> {
     let (at, (stated, called)) = files.iter().enumerate().find_map(|(at, &(stated, called))| {
         Some((at, stated.zip(called).filter(|(stated, called)| stated != called)?))
@@ -59,8 +60,8 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
     (is_free && is_taken && all_agree).then_some((at, called))
 }
 
-/// Host and process from a default name of PyTorch's profiler (`HOST_PROCESS.TIME.pt.trace.json`) or of its digest. Numbers in it belong to
-/// the host. `None` if the word before the number marks a step.
+/// Host and process from a default name of PyTorch's profiler (`HOST_PROCESS.TIME.pt.trace.json`) or of its
+/// digest. Numbers in it belong to the host. `None` if the word before the number marks a step.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
     let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(DIGEST_SUFFIX))?.0;
     let (worker, time) = stem.rsplit_once('.')?;
@@ -72,7 +73,8 @@ pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
         .then_some((host, process))
 }
 
-/// Time in a name, in microseconds since 1970. Seconds, milli-, micro- or nanoseconds are distinguished by the number of digits.
+/// Time in a name, in microseconds since 1970. Seconds, milli-, micro- or nanoseconds are distinguished by
+/// the number of digits.
 pub(crate) fn time_in_name(name: &str) -> Option<u64> {
     numbers(name).find_map(|(_, digits)| {
         let number: u64 = digits.parse().ok()?;

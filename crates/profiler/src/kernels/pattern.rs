@@ -1,6 +1,7 @@
 //! Patterns of names: successive parts, optionally anchored at the start or the end.
 //!
-//! Responsible for: matching a pattern against a lowercase name in time linear in the name. Regular expressions are not supported.
+//! Responsible for: matching a pattern against a lowercase name in time linear in the name. Regular
+//! expressions are not supported.
 
 /// A pattern, in lowercase.
 #[derive(Clone, Debug, PartialEq, Eq)]

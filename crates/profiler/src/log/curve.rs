@@ -1,7 +1,7 @@
 //! Every report of a log as a point over the iterations.
 //!
-//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, without loss of peaks. Does not
-//! smooth: levels come from [`super::judge()`].
+//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw,
+//! without loss of peaks. Does not smooth: levels come from [`super::judge()`].
 
 use super::judge::Known;
 use super::lines::{Report, TrainingLog};
@@ -10,8 +10,8 @@ use serde::Serialize;
 /// A report: its iteration, seconds per iteration, MFU (0 to 1) if known.
 pub type Point = (u64, f64, Option<f64>);
 
-/// Reports of a log in their order, at most `limit` of them (at least 2): the fastest and the slowest of each range of reports. Excludes
-/// reports without a time.
+/// Reports of a log in their order, at most `limit` of them (at least 2): the fastest and the slowest of each
+/// range of reports. Excludes reports without a time.
 pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     let timed: Vec<&Report> = log.reports.iter().filter(|report| report.seconds.is_finite()).collect();
     let stretch = if timed.len() <= limit { 1 } else { timed.len().div_ceil((limit / 2).max(1)) };
@@ -64,8 +64,8 @@ pub struct MeasureCurve {
     pub points: Vec<(u64, f64)>,
 }
 
-/// Reported measures, at most `limit` points each: the lowest and the highest of each range of reports, in their order. Excludes values
-/// that are not finite; [`super::Judged::not_a_number`] counts such losses.
+/// Reported measures, at most `limit` points each: the lowest and the highest of each range of reports, in
+/// their order. Excludes values that are not finite; [`super::Judged::not_a_number`] counts such losses.
 pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     let curves = Measure::ALL.into_iter().map(|measure| {
         let reports = log.reports.iter();
@@ -89,8 +89,8 @@ pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     curves.filter(|curve| !curve.points.is_empty()).collect()
 }
 
-/// MFU of a report (0 to 1): from the log, otherwise its TFLOP/s over the peak, otherwise `flop_per_sequence · batch / (seconds · devices ·
-/// peak)`.
+/// MFU of a report (0 to 1): from the log, otherwise its TFLOP/s over the peak, otherwise `flop_per_sequence
+/// · batch / (seconds · devices · peak)`.
 fn mfu(report: &Report, known: &Known) -> Option<f64> {
     let tflops = || {
         report

@@ -1,12 +1,14 @@
-//! Reports of DeepSpeed's own engine, without a framework around it: samples per second, skipped updates, and the timers of its wall-clock
-//! breakdown.
+//! Reports of DeepSpeed's own engine, without a framework around it: samples per second, skipped updates, and
+//! the timers of its wall-clock breakdown.
 //!
-//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the log prints. A rate gives no time
-//! without the batch. Excludes the average since the start, which the oldest versions print.
+//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the
+//! log prints. A rate gives no time without the batch. Excludes the average since the start, which the oldest
+//! versions print.
 //!
-//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to the end of its update
-//! (DeepSpeed's `ThroughputTimer`). Hence `step time = train_batch_size / CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`),
-//! `bwd` and `step` are sums over the micro-steps of one step, sequential on the host's clock. Hence `step time = fwd + bwd + step`. Both
+//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to
+//! the end of its update (DeepSpeed's `ThroughputTimer`). Hence `step time = train_batch_size /
+//! CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`), `bwd` and `step` are sums over the
+//! micro-steps of one step, sequential on the host's clock. Hence `step time = fwd + bwd + step`. Both
 //! exclude time between two steps, such as loading of data.
 
 use super::lines::{Report, Timer};
@@ -141,7 +143,8 @@ impl DeepSpeed {
         timers.retain(|name, _| !name.ends_with("_microstep"));
         timers.extend(named.iter().map(|&(name, ms)| (name.to_owned(), Timer { min_ms: ms, max_ms: ms })));
         let seconds = (forward + backward + update) / 1e3;
-        // The breakdown is printed for every step, its number only for some of them; a decreasing number is a restart.
+        // The breakdown is printed for every step, its number only for some of them; a decreasing number is a
+        // restart.
         let last = self.sums.last().map_or(0, |last| last.iteration);
         let iteration = if self.began_again { self.step.max(1) } else { (last + 1).max(self.step) };
         self.began_again = false;
@@ -176,8 +179,8 @@ impl DeepSpeed {
     }
 }
 
-/// Sequences of a step: from DeepSpeed's printed configuration (`  train_batch_size ............. 256`, or as JSON), or from the Trainer of
-/// Hugging Face.
+/// Sequences of a step: from DeepSpeed's printed configuration (`  train_batch_size ............. 256`, or as
+/// JSON), or from the Trainer of Hugging Face.
 fn batch(line: &str) -> Option<u64> {
     let key = "train_batch_size";
     let rest = match line.find(key) {

@@ -1,11 +1,12 @@
 //! Step lines of nanotron, NeMo and MaxText: each contains the time of its step.
 //!
-//! Responsible for: one line to one [`Report`], as those frameworks print it. Excludes rates of progress bars (`2.13s/it`), which are
-//! averages.
+//! Responsible for: one line to one [`Report`], as those frameworks print it. Excludes rates of progress bars
+//! (`2.13s/it`), which are averages.
 //!
-//! Sources of the formats: nanotron issue 390 and pull request 23 (`iteration: 5 / 15 | ...`, numbers of three digits with K, M, G); NeMo
-//! pull request 10128 (`Training epoch 0, iteration 0/9 | ...`) and the progress bar of NeMo 1 (`global_step=49.00, ...]`, three digits, so
-//! `2e+3`); MaxText pull request 761 and issue 8 (`completed step: 9, seconds: 1.341, ...`; before 2024 `TFLOP/s:`).
+//! Sources of the formats: nanotron issue 390 and pull request 23 (`iteration: 5 / 15 | ...`, numbers of
+//! three digits with K, M, G); NeMo pull request 10128 (`Training epoch 0, iteration 0/9 | ...`) and the
+//! progress bar of NeMo 1 (`global_step=49.00, ...]`, three digits, so `2e+3`); MaxText pull request 761 and
+//! issue 8 (`completed step: 9, seconds: 1.341, ...`; before 2024 `TFLOP/s:`).
 
 use super::lines::Report;
 use super::numbers::{after, count_after, leading, scaled_after};

@@ -1,8 +1,9 @@
 //! Analysis of a training log.
 //!
-//! Responsible for: the typical step, MFU over time, slow steps with their cost and period, jumps of the level, drift, restarts and the
-//! repeated work. Uses medians: one checkpoint must not change the result. Reports that average over several iterations are weighted with
-//! their number, and a slow step within one shows only as its share.
+//! Responsible for: the typical step, MFU over time, slow steps with their cost and period, jumps of the
+//! level, drift, restarts and the repeated work. Uses medians: one checkpoint must not change the result.
+//! Reports that average over several iterations are weighted with their number, and a slow step within one
+//! shows only as its share.
 
 use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
@@ -22,7 +23,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// Model TFLOP/s of one device for a step of `batch` sequences in `seconds`: `flop_per_sequence · batch / seconds / devices`.
+    /// Model TFLOP/s of one device for a step of `batch` sequences in `seconds`: `flop_per_sequence · batch /
+    /// seconds / devices`.
     pub(super) fn tflops(&self, batch: Option<u64>, seconds: f64) -> Option<f64> {
         let devices = self.devices.filter(|devices| *devices > 0.0)?;
         Some(self.flop_per_sequence? * batch? as f64 / seconds / devices / 1e12)
@@ -114,7 +116,8 @@ pub struct Judged {
     pub noise: f64,
     /// Ranges of iterations at one level.
     pub segments: Vec<Segment>,
-    /// Relative change of the step time over the last segment, by a robust line; `None` with too few reports.
+    /// Relative change of the step time over the last segment, by a robust line; `None` with too few
+    /// reports.
     pub drift: Option<f64>,
     /// Slow steps, the largest cost first.
     pub slow: Vec<SlowStep>,
@@ -128,7 +131,8 @@ pub struct Judged {
     pub skipped: u64,
     /// Number of iterations whose loss is not a number.
     pub not_a_number: u64,
-    /// Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds.
+    /// Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank,
+    /// in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub timers: Vec<(String, f64, f64)>,
     /// Peak of the reserved bytes.
@@ -260,8 +264,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     })
 }
 
-/// Splits at changes of the batch and at jumps of the level. A range is split where the medians of both sides differ most. The difference
-/// must exceed [`JUMP`] and the noise of the range.
+/// Splits at changes of the batch and at jumps of the level. A range is split where the medians of both sides
+/// differ most. The difference must exceed [`JUMP`] and the noise of the range.
 fn segments(rows: &[Row]) -> Vec<std::ops::Range<usize>> {
     let mut cuts = vec![0];
     cuts.extend((1..rows.len()).filter(|&at| rows[at].batch != rows[at - 1].batch));
@@ -286,12 +290,14 @@ fn split(rows: &[Row], range: std::ops::Range<usize>, found: &mut Vec<std::ops::
     }
 }
 
-/// Position at which the absolute deviations from the medians of both sides are least; `None` unless both levels differ enough.
+/// Position at which the absolute deviations from the medians of both sides are least; `None` unless both
+/// levels differ enough.
 fn best_cut(seconds: &[f64]) -> Option<usize> {
     if seconds.len() < 2 * SHORTEST {
         return None;
     }
-    // Signs relative to the median: the largest excursion of their random walk is at a change of level. Outliers count once.
+    // Signs relative to the median: the largest excursion of their random walk is at a change of level.
+    // Outliers count once.
     let middle = median(seconds)?;
     let mut walk = 0.0;
     let (mut best, mut stray) = (0, 0.0);
@@ -320,7 +326,8 @@ fn best_cut(seconds: &[f64]) -> Option<usize> {
     ((a - b).abs() > (JUMP * a.min(b)).max(2.0 * noise)).then_some(best)
 }
 
-/// Change over a range relative to its level, by the median of slopes (Theil-Sen) between its first and last thirds.
+/// Change over a range relative to its level, by the median of slopes (Theil-Sen) between its first and last
+/// thirds.
 fn drift(rows: &[Row]) -> Option<f64> {
     if rows.len() < 3 * SHORTEST {
         return None;

@@ -1,7 +1,8 @@
 //! Report lines in order.
 //!
-//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, for all frameworks, and detecting
-//! restarts. A line costs one search for a few markers; only numbers are kept. Does not analyse.
+//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, for all
+//! frameworks, and detecting restarts. A line costs one search for a few markers; only numbers are kept. Does
+//! not analyse.
 
 use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
@@ -175,7 +176,8 @@ impl TrainingLog {
         }
         let is_timed = log.reports.iter().any(|report| report.seconds.is_finite());
         if !is_timed && let Some((reports, times_from)) = log.trainer.reports() {
-            // DeepSpeed's samples per second under a Trainer become times with a known batch, so they are kept if the Trainer has no times.
+            // DeepSpeed's samples per second under a Trainer become times with a known batch, so they are
+            // kept if the Trainer has no times.
             if log.reports.is_empty() || times_from != TimesFrom::Nothing {
                 log.place(reports, times_from, Framework::Trainer);
             }
@@ -216,7 +218,8 @@ impl TrainingLog {
         raise(&mut self.allocated, self.deepspeed.allocated);
     }
 
-    /// Sets a device's tokens per step, if the log has tokens per second and no clock: `seconds = tokens / (tokens per second)`.
+    /// Sets a device's tokens per step, if the log has tokens per second and no clock: `seconds = tokens /
+    /// (tokens per second)`.
     pub fn take_tokens(&mut self, per_device: f64) {
         for report in self.reports.iter_mut().filter(|report| !report.seconds.is_finite()) {
             let seconds = report.tokens_per_second.map(|rate| per_device / rate);
@@ -239,8 +242,8 @@ impl TrainingLog {
         self.times_from
     }
 
-    /// Maximum rounding error of a step time in the log, in seconds: a progress bar's whole seconds over the steps of a report, or half of
-    /// the last digit.
+    /// Maximum rounding error of a step time in the log, in seconds: a progress bar's whole seconds over the
+    /// steps of a report, or half of the last digit.
     pub fn rounding(&self) -> f64 {
         let timed = self.reports.iter().filter(|report| report.seconds.is_finite());
         let half_of_third = |seconds: f64| 0.5 * 10_f64.portable_powf(seconds.portable_log10().floor() - 2.0);
@@ -255,7 +258,8 @@ impl TrainingLog {
         median(&each).unwrap_or_default()
     }
 
-    /// Reads one more line. Progress bars overwrite themselves: text between carriage returns is a line of its own.
+    /// Reads one more line. Progress bars overwrite themselves: text between carriage returns is a line of
+    /// its own.
     pub fn line(&mut self, line: &str) {
         self.lines += 1;
         if self.reports.len() < 2 && self.head.len() + line.len() < HEAD {
@@ -395,7 +399,8 @@ impl TrainingLog {
         if let (Some(a), Some(b)) = (clock(before), clock(last)) {
             let passed = (b - a).rem_euclid(86_400.0);
             last.seconds = passed / last.weight.max(1) as f64;
-            // The step's own rate is finer than time stamps in whole seconds: it scales the coarse time once the first rate is known.
+            // The step's own rate is finer than time stamps in whole seconds: it scales the coarse time once
+            // the first rate is known.
             if before.seconds.is_nan() {
                 before.seconds = last.seconds;
             }

@@ -1,6 +1,7 @@
 //! Numbers in log lines.
 //!
-//! Responsible for: the number after a mark, with any spacing or grouping. Rejects numbers that are not finite.
+//! Responsible for: the number after a mark, with any spacing or grouping. Rejects numbers that are not
+//! finite.
 
 /// The number after a mark; thousands may be grouped by commas.
 pub(super) fn after(text: &str, mark: &str) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! Progress bars of tqdm: completed steps, all steps, and the time since the start.
 //!
-//! Responsible for: the three numbers of ` 10%|█ | 10/100 [00:21<03:09, 2.13s/it]`. Ignores the rate, a moving average over unknown steps.
+//! Responsible for: the three numbers of ` 10%|█ | 10/100 [00:21<03:09, 2.13s/it]`. Ignores the rate, a
+//! moving average over unknown steps.
 
 /// A progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
-//! Reports of the Trainer of Hugging Face: dictionaries with the loss, a progress bar, and one summary at the end.
+//! Reports of the Trainer of Hugging Face: dictionaries with the loss, a progress bar, and one summary at the
+//! end.
 //!
-//! Responsible for: its console output and `trainer_state.json` to reports. Derives no times from the learning rate's schedule or from
-//! epochs: without a progress bar only the summary has a time.
+//! Responsible for: its console output and `trainer_state.json` to reports. Derives no times from the
+//! learning rate's schedule or from epochs: without a progress bar only the summary has a time.
 //!
-//! Sources of the format: transformers `trainer.py` and `trainer_utils.speed_metrics` (`train_runtime` of the whole call in seconds;
-//! `train_steps_per_second` = steps / `train_runtime`, three decimals); version 5 prints every value as a string.
+//! Sources of the format: transformers `trainer.py` and `trainer_utils.speed_metrics` (`train_runtime` of the
+//! whole call in seconds; `train_steps_per_second` = steps / `train_runtime`, three decimals); version 5
+//! prints every value as a string.
 
 use super::deepspeed::TimesFrom;
 use super::lines::Report;
@@ -89,7 +91,8 @@ impl Trainer {
         Some((lines.collect(), TimesFrom::Nothing))
     }
 
-    /// Ranges of at least [`STRETCH`] seconds, at most [`STRETCHES`], between two reports, by the progress bar of training.
+    /// Ranges of at least [`STRETCH`] seconds, at most [`STRETCHES`], between two reports, by the progress
+    /// bar of training.
     fn stretches(&self) -> Vec<Report> {
         // Evaluation has its own bars; that of training has the most steps.
         let total = self.lines.iter().filter_map(|(_, bar)| bar.map(|bar| bar.total)).max();

@@ -1,7 +1,7 @@
 //! The shortest of equal collectives.
 //!
-//! Responsible for: the shortest part of any rank by group, operation and size, with the number of parts. It estimates the transfer if the
-//! last rank is unknown. Excludes parts without a recorded size.
+//! Responsible for: the shortest part of any rank by group, operation and size, with the number of parts. It
+//! estimates the transfer if the last rank is unknown. Excludes parts without a recorded size.
 
 use super::{Matching, Part, PartRef};
 use crate::communication::Operation;
@@ -38,7 +38,8 @@ impl Alike {
         self.0.get(&kind(part)?).map(|entry| entry.0)
     }
 
-    /// The shortest part as an estimate of the transfer, in nanoseconds. `None` with too few parts, and for copies, which wait for no rank.
+    /// The shortest part as an estimate of the transfer, in nanoseconds. `None` with too few parts, and for
+    /// copies, which wait for no rank.
     pub fn transfer(&self, matching: &Matching, at: PartRef) -> Option<i64> {
         let part = matching.part(at);
         let (shortest, count) = *self.0.get(&kind(part)?)?;

@@ -1,8 +1,8 @@
 //! Communicator of a part.
 //!
-//! Responsible for: the group of a part. It is the group that the part names, otherwise the group of all named parts of its stream. Without
-//! these it is the only possible group, otherwise the stream itself. Messages are assigned by channel. Excludes messages without a recorded
-//! peer.
+//! Responsible for: the group of a part. It is the group that the part names, otherwise the group of all
+//! named parts of its stream. Without these it is the only possible group, otherwise the stream itself.
+//! Messages are assigned by channel. Excludes messages without a recorded peer.
 
 use super::{Lane, Part};
 use crate::Job;

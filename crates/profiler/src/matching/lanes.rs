@@ -1,7 +1,8 @@
 //! Streams of different numbers that carry the same communication.
 //!
-//! Responsible for: joining, over ranks, streams without a recorded group whose numbers differ from rank to rank. They are joined by their
-//! communication: the same operations about as often. A stream number that all ranks have is kept.
+//! Responsible for: joining, over ranks, streams without a recorded group whose numbers differ from rank to
+//! rank. They are joined by their communication: the same operations about as often. A stream number that all
+//! ranks have is kept.
 
 use super::assign::{Assigned, Key};
 use super::{Lane, Part};

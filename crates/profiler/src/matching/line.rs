@@ -1,15 +1,16 @@
 //! A robust line through differences of clocks.
 //!
-//! Responsible for: offset and drift that are robust against a third of outliers, in linear time. Ends of a collective differ between ranks
-//! by a part of its duration, so short ones determine clocks best: if some are much shorter than others, only those count. Excludes slopes
-//! that no clock has.
+//! Responsible for: offset and drift that are robust against a third of outliers, in linear time. Ends of a
+//! collective differ between ranks by a part of its duration, so short ones determine clocks best: if some
+//! are much shorter than others, only those count. Excludes slopes that no clock has.
 
 use railwright_spec::median;
 
 /// Maximum drift between two clocks, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
-/// Minimum length of a recording with a visible drift, in nanoseconds; an apparent drift in a shorter one is chance.
+/// Minimum length of a recording with a visible drift, in nanoseconds; an apparent drift in a shorter one is
+/// chance.
 const SHORT: i64 = 500_000_000;
 
 /// Maximum drift in short recordings, in nanoseconds per nanosecond.
@@ -28,7 +29,8 @@ pub struct Point {
     pub time: i64,
     /// Difference of the clocks, in nanoseconds.
     pub difference: i64,
-    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance between its ends.
+    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance
+    /// between its ends.
     pub within: i64,
 }
 
@@ -78,8 +80,9 @@ impl Line {
         self.drift_error <= STEADY
     }
 
-    /// Fits a line by Theil and Sen (median slope of pairs, median offset) to the sharp points, which are in order of time. The points of a
-    /// pair are half the list apart, so there are half as many slopes as points.
+    /// Fits a line by Theil and Sen (median slope of pairs, median offset) to the sharp points, which are in
+    /// order of time. The points of a pair are half the list apart, so there are half as many slopes as
+    /// points.
     pub fn fit(points: &[Point], slope: Slope, scratch: &mut Scratch) -> Self {
         let Scratch { sharp, values } = scratch;
         keep_sharp(points, sharp, values);
@@ -125,7 +128,8 @@ impl Line {
     }
 }
 
-/// Keeps points of collectives with at most four times the duration of the lower quartile plus one microsecond; at least [`FEWEST`].
+/// Keeps points of collectives with at most four times the duration of the lower quartile plus one
+/// microsecond; at least [`FEWEST`].
 fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.clear();
     if points.len() <= FEWEST {
@@ -140,8 +144,8 @@ fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.extend(points.iter().filter(|point| point.within as f64 <= most));
 }
 
-/// Standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance. The scale is at
-/// least half a microsecond, the rounding of recorders.
+/// Standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median
+/// distance. The scale is at least half a microsecond, the rounding of recorders.
 fn error_of_drift(sharp: &[Point], about: i64, residual: f64) -> f64 {
     let count = sharp.len() as f64;
     let sum = |of: &dyn Fn(f64) -> f64| sharp.iter().map(|p| of((p.time - about) as f64)).sum::<f64>();
@@ -179,7 +183,8 @@ mod tests {
 
     #[test]
     fn short_collectives_are_better_evidence_than_long_ones() {
-        // Two thirds take milliseconds, and their ends are off by a few hundred microseconds in one direction.
+        // Two thirds take milliseconds, and their ends are off by a few hundred microseconds in one
+        // direction.
         let points =
             points(
                 30,

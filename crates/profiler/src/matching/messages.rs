@@ -1,8 +1,8 @@
 //! Inference of unrecorded groups from ends of collectives and messages.
 //!
-//! Responsible for: the sets of every lane (`tiling`), the neighbours of pipelines (`neighbours`), matching the messages of neighbours, and
-//! groups with ranks for the identified ones. A pipeline of two stages and an all-to-all of two ranks are ambiguous if both ranks run the
-//! same kernels: then no pipeline is inferred.
+//! Responsible for: the sets of every lane (`tiling`), the neighbours of pipelines (`neighbours`), matching
+//! the messages of neighbours, and groups with ranks for the identified ones. A pipeline of two stages and an
+//! all-to-all of two ranks are ambiguous if both ranks run the same kernels: then no pipeline is inferred.
 
 use super::assign::{Assigned, Key, Lists};
 use super::line::{self, Line, Point, Slope};
@@ -46,8 +46,8 @@ impl Matching {
         let streams = messages.iter().chain(&others).filter(|lane| **lane != Lane::Host).count();
         self.asked = streams > 1 || job.members.len() < job.world_size as usize;
         let mut ties = of_hosts(job);
-        // Streams with more collectives than messages determine clocks better than messages do. Messages determine them better than the
-        // rest.
+        // Streams with more collectives than messages determine clocks better than messages do. Messages
+        // determine them better than the rest.
         let usual = chosen(assigned, &messages).iter().map(|(_, lists)| tiling::length(lists)).max();
         let (first, later): (Vec<Lane>, Vec<Lane>) = others.iter().partition(|lane| {
             let own = chosen(assigned, &[**lane]).iter().map(|(_, lists)| tiling::length(lists)).max();
@@ -80,8 +80,8 @@ impl Matching {
                 self.pair(job, pairs);
             }
         } else {
-            // All-to-alls consist of messages. Ranks of a group for other purposes send theirs in step, and two neighbours of a pipeline
-            // look like a group of two.
+            // All-to-alls consist of messages. Ranks of a group for other purposes send theirs in step, and
+            // two neighbours of a pipeline look like a group of two.
             let inferred =
                 tiling::inferred(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
             let is_exchange =
@@ -213,7 +213,8 @@ fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a Lists)> 
     lanes.collect()
 }
 
-/// Tests whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
+/// Tests whether neighbours run kernels of different names, as the first and the last stage do (embedding,
+/// loss).
 fn differ(job: &Job, stride: u32) -> bool {
     let names = |trace: &RankTrace| -> BTreeSet<String> {
         let kernels = trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);

@@ -1,19 +1,22 @@
 //! Communicating ranks of messages without a recorded peer.
 //!
-//! Responsible for: the distance from a rank to the next stage. Both ends of a message are left together, so neighbouring stages share the
-//! end times of their message kernels, on any streams. The distance with most shared end times wins. Excludes distances within known
-//! groups, whose ranks run in step and end their messages together, too. Ambiguous distances stay unknown.
+//! Responsible for: the distance from a rank to the next stage. Both ends of a message are left together, so
+//! neighbouring stages share the end times of their message kernels, on any streams. The distance with most
+//! shared end times wins. Excludes distances within known groups, whose ranks run in step and end their
+//! messages together, too. Ambiguous distances stay unknown.
 
 use super::ties::{CLOSE, Ties};
 use super::{PartRef, Tiling};
 use crate::Job;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum distances between both ends of a message, in nanoseconds: the first with a clear result counts. A receiver still copies for some
-/// microseconds after the sender has finished. Stages with nearly equal timing also end unrelated messages within a few microseconds.
+/// Maximum distances between both ends of a message, in nanoseconds: the first with a clear result counts. A
+/// receiver still copies for some microseconds after the sender has finished. Stages with nearly equal timing
+/// also end unrelated messages within a few microseconds.
 const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
 
-/// Minimum share of common end times between neighbours, relative to the rank with fewer: a stage in the middle has two neighbours.
+/// Minimum share of common end times between neighbours, relative to the rank with fewer: a stage in the
+/// middle has two neighbours.
 const SHARED: f64 = 0.35;
 
 /// A distance is clearly best if the next one shares less than this factor of it.
@@ -44,7 +47,8 @@ pub(super) struct Ends {
     pub moments: Vec<(i64, PartRef)>,
 }
 
-/// Finds the pipelines of a whole job. `known` are sets of ranks of groups for other purposes; `stated` are pipelines set by the user.
+/// Finds the pipelines of a whole job. `known` are sets of ranks of groups for other purposes; `stated` are
+/// pipelines set by the user.
 pub(super) fn neighbours(
     job: &Job,
     ranks: &[Ends],
@@ -147,8 +151,8 @@ fn paired(mut candidates: Vec<Candidate>) -> BTreeMap<(u32, u32), Vec<(PartRef, 
     pairs
 }
 
-/// Lead of the second clock at which most ends of two ranks coincide, in nanoseconds. The second value is the share of coinciding ends,
-/// relative to the rank with fewer.
+/// Lead of the second clock at which most ends of two ranks coincide, in nanoseconds. The second value is the
+/// share of coinciding ends, relative to the rank with fewer.
 fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, f64)> {
     let fewer = one.moments.len().min(other.moments.len());
     if fewer < MESSAGES.0 {

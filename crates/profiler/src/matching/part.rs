@@ -1,7 +1,8 @@
 //! One rank's part in a communication.
 //!
-//! Responsible for: selecting the communicating activities of a trace, with all their known properties. These come from the activity's own
-//! description, its name, or the framework's range around its launch. Does not join ranks.
+//! Responsible for: selecting the communicating activities of a trace, with all their known properties. These
+//! come from the activity's own description, its name, or the framework's range around its launch. Does not
+//! join ranks.
 
 use crate::communication::{Classes, NameTable, Operation};
 use crate::groups::{GroupId, Groups};
@@ -155,7 +156,8 @@ fn describe(
     part.bytes = bytes.or(part.bytes);
 }
 
-/// Sets the collective of kernels without a description, from the framework's range around their launch (`nccl:all_to_all`).
+/// Sets the collective of kernels without a description, from the framework's range around their launch
+/// (`nccl:all_to_all`).
 fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: &Classes) {
     let correlations: BTreeMap<u32, usize> = mute
         .iter()

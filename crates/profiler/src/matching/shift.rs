@@ -1,7 +1,8 @@
 //! Shift between the lists of collectives of two ranks.
 //!
-//! Responsible for: testing shifts together with a line of the clocks' difference, robust against lost kernels and clocks that are seconds
-//! apart. Excludes shifts with less than half of the shorter list to compare.
+//! Responsible for: testing shifts together with a line of the clocks' difference, robust against lost
+//! kernels and clocks that are seconds apart. Excludes shifts with less than half of the shorter list to
+//! compare.
 
 use super::Part;
 use super::line::{self, Line, Point, Slope};
@@ -20,8 +21,8 @@ pub(super) struct Fit {
     pub pairs: u32,
     /// Difference of the clocks: the second one minus this is the first one.
     pub line: Line,
-    /// Residual of the pairs from the line in nanoseconds, corrected for its two parameters, plus the contradiction to a known clock
-    /// offset.
+    /// Residual of the pairs from the line in nanoseconds, corrected for its two parameters, plus the
+    /// contradiction to a known clock offset.
     weight: f64,
 }
 
@@ -31,22 +32,24 @@ impl Fit {
         self.mismatches * 5 <= self.pairs
     }
 
-    /// Tests whether the two lists may belong to one communicator. `interval` is the usual time between collectives, in nanoseconds.
+    /// Tests whether the two lists may belong to one communicator. `interval` is the usual time between
+    /// collectives, in nanoseconds.
     pub(super) fn is_good(&self, interval: f64) -> bool {
         self.agrees() && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }
 }
 
-/// Maximum offset of clocks that count as one clock, in nanoseconds, as for ranks of one host: a chance agreement is rare.
+/// Maximum offset of clocks that count as one clock, in nanoseconds, as for ranks of one host: a chance
+/// agreement is rare.
 const ONE_CLOCK: f64 = 20_000.0;
 
 /// Minimum number of pairs for a shift that the list lengths do not suggest.
 const FEWEST: usize = 8;
 
 impl Fit {
-    /// Tests whether another shift is clearly better: by a third, and by more than recorders' noise. The margin is large if the clocks
-    /// agree with this shift, or if the list lengths do not suggest the other one: a regular job fits itself with a shift of one
-    /// collective.
+    /// Tests whether another shift is clearly better: by a third, and by more than recorders' noise. The
+    /// margin is large if the clocks agree with this shift, or if the list lengths do not suggest the
+    /// other one: a regular job fits itself with a shift of one collective.
     fn is_worse_than(&self, other: &Self, natural: bool) -> bool {
         let (noise, share) = if !natural {
             (2_000.0, 0.25)
@@ -80,7 +83,8 @@ fn alike(a: &Part, b: &Part) -> bool {
         && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
 }
 
-/// The best of the few shifts suggested by the list lengths. `known` is the lead of the second clock in nanoseconds, if known.
+/// The best of the few shifts suggested by the list lengths. `known` is the lead of the second clock in
+/// nanoseconds, if known.
 pub(super) fn near(
     first: &[&Part],
     second: &[&Part],

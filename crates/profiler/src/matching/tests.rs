@@ -60,8 +60,9 @@ fn sets(matching: &Matching) -> Vec<Vec<u32>> {
 
 #[test]
 fn groups_that_share_a_stream_number_stay_apart() {
-    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another. Data parallel groups end
-    // together with their tensor parallel ones. Steps are long enough to distinguish them from one group of all ranks.
+    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another.
+    // Data parallel groups end together with their tensor parallel ones. Steps are long enough to
+    // distinguish them from one group of all ranks.
     for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
         let plan = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() };
         let (matching, described) =
@@ -102,8 +103,8 @@ fn lists_of_one_length_are_not_shifted_by_chance() {
     use crate::RankTrace;
     use crate::testing::Recurrence;
     use crate::trace::{CollectiveCall, GpuActivity, RankGroup};
-    // Five described buckets at equal distances, with ends up to 20 us apart, on hosts with clocks seconds apart: three pairs are on a line
-    // by chance.
+    // Five described buckets at equal distances, with ends up to 20 us apart, on hosts with clocks seconds
+    // apart: three pairs are on a line by chance.
     for seed in 0..60 {
         let mut random = Recurrence(seed * 31 + 1);
         let mut rank = |rank: u32| {

@@ -1,12 +1,14 @@
 //! Clock offsets during the inference of groups.
 //!
-//! Responsible for: clock offsets between ranks, from recorders of one host and from streams with known groups, and the contradiction of a
-//! new comparison to them. Groups with equal timing and a constant lag end together like one group whose clocks differ by that lag. Only
-//! clock offsets from other sources distinguish them. Ignores drifts: accuracy is tens of microseconds.
+//! Responsible for: clock offsets between ranks, from recorders of one host and from streams with known
+//! groups, and the contradiction of a new comparison to them. Groups with equal timing and a constant lag end
+//! together like one group whose clocks differ by that lag. Only clock offsets from other sources distinguish
+//! them. Ignores drifts: accuracy is tens of microseconds.
 
 use std::collections::BTreeMap;
 
-/// Accuracy of clock comparisons, in nanoseconds: recorders of one host differ by this much, and drifts add to it.
+/// Accuracy of clock comparisons, in nanoseconds: recorders of one host differ by this much, and drifts add
+/// to it.
 pub(super) const CLOSE: f64 = 100_000.0;
 
 /// Ranks with tied clocks, each with its offset to the first of them.
@@ -28,8 +30,9 @@ impl Ties {
         (a == b).then_some(other - ahead)
     }
 
-    /// Ties two members: the second clock is ahead of the first by `ahead` nanoseconds. Returns the contradiction to the known offset in
-    /// nanoseconds, beyond the accuracy of comparisons; 0 without a known offset.
+    /// Ties two members: the second clock is ahead of the first by `ahead` nanoseconds. Returns the
+    /// contradiction to the known offset in nanoseconds, beyond the accuracy of comparisons; 0 without a
+    /// known offset.
     pub(super) fn tie(&mut self, first: u32, second: u32, ahead: f64) -> f64 {
         if let Some(known) = self.between(first, second) {
             return ((known - ahead).abs() - CLOSE).max(0.0);

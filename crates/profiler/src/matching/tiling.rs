@@ -1,10 +1,12 @@
 //! Ranks of an unrecorded communicator.
 //!
-//! Responsible for: testing all tilings of the world by sets of one size and one stride. The largest sets whose collectives end as close
-//! together as in any other tiling are selected. No rank leaves a collective before all have entered, so ends within a group differ by
-//! microseconds. Groups that merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to
-//! smaller ones are taken for the sets across them. Their ends are as close, because the small ones enter them as one. Excludes lanes with
-//! too few collectives, worlds with unrecorded ranks (sets may include them), and lanes of messages.
+//! Responsible for: testing all tilings of the world by sets of one size and one stride. The largest sets
+//! whose collectives end as close together as in any other tiling are selected. No rank leaves a collective
+//! before all have entered, so ends within a group differ by microseconds. Groups that merely have equal
+//! timing drift apart between the collectives that they share. Sets of all ranks next to smaller ones are
+//! taken for the sets across them. Their ends are as close, because the small ones enter them as one.
+//! Excludes lanes with too few collectives, worlds with unrecorded ranks (sets may include them), and lanes
+//! of messages.
 
 use super::across::Crossing;
 use super::assign::Lists;
@@ -96,7 +98,8 @@ pub struct Inferred {
     pub lane: Lane,
     /// The sets.
     pub tiling: Tiling,
-    /// Distance of ends within sets, in nanoseconds: median over ranks of the median over collectives, without clock offsets.
+    /// Distance of ends within sets, in nanoseconds: median over ranks of the median over collectives,
+    /// without clock offsets.
     #[serde(rename = "apart_ns")]
     pub apart: f64,
     /// The best rejected sets, with the same distance.
@@ -105,7 +108,8 @@ pub struct Inferred {
     pub or: Option<(Tiling, f64)>,
 }
 
-/// Minimum number of collectives of a lane: a line of clocks needs two, and one of the many tilings fits a few by chance.
+/// Minimum number of collectives of a lane: a line of clocks needs two, and one of the many tilings fits a
+/// few by chance.
 const FEWEST: usize = 12;
 
 /// Minimum number if clock offsets are known.
@@ -120,8 +124,8 @@ const SAMPLED: (usize, usize) = (8, 4);
 /// Constant added to both distances before a comparison, in nanoseconds: recorders round to a microsecond.
 const ALIKE: f64 = 500.0;
 
-/// Maximum ratio of the distances between ends in different sets to those within sets, if larger sets are one group. From the second figure
-/// on they are not; in between, the answer is unknown.
+/// Maximum ratio of the distances between ends in different sets to those within sets, if larger sets are one
+/// group. From the second figure on they are not; in between, the answer is unknown.
 const ONE: f64 = 1.5;
 pub(super) const NOT_ONE: f64 = 2.5;
 
@@ -147,7 +151,8 @@ pub(super) struct Scored<'a> {
     pub(super) scores: Vec<Score>,
 }
 
-/// Finds the sets of streams without a recorded group, those with most collectives first, and ties the clocks of their ranks.
+/// Finds the sets of streams without a recorded group, those with most collectives first, and ties the clocks
+/// of their ranks.
 pub(super) fn inferred(
     job: &Job,
     parts: &[Vec<Part>],
@@ -174,8 +179,8 @@ pub(super) fn inferred(
     for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, fewest, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
-        // A few collectives suffice only if the clocks of all ranks are known. Otherwise only sets of ranks with known clocks could be
-        // compared.
+        // A few collectives suffice only if the clocks of all ranks are known. Otherwise only sets of ranks
+        // with known clocks could be compared.
         let members: Vec<u32> = lists.keys().copied().collect();
         let known = members.windows(2).all(|pair| ties.between(pair[0], pair[1]).is_some());
         let enough = known || length(lists) >= fewest;
@@ -185,7 +190,8 @@ pub(super) fn inferred(
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
         if let Some(choice) = choose(&scored, world, stated) {
-            // Only clear results determine clocks: a set of all ranks may be several smaller ones with equal collectives.
+            // Only clear results determine clocks: a set of all ranks may be several smaller ones with equal
+            // collectives.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
             }
@@ -220,13 +226,14 @@ struct Ends<'a> {
     lists: &'a Lists,
     /// Minimum number of collectives if clock offsets are unknown.
     fewest: usize,
-    /// By pair of compared members: distance of their ends and lead of the second clock, in nanoseconds; `None` if their lists do not fit.
+    /// By pair of compared members: distance of their ends and lead of the second clock, in nanoseconds;
+    /// `None` if their lists do not fit.
     known: BTreeMap<(u32, u32), Option<(f64, f64)>>,
 }
 
 impl Ends<'_> {
-    /// Median distance over ranks plus the contradiction to known clocks. `None` if no two ranks of a set can be compared, or if more than
-    /// a quarter of the lists do not fit.
+    /// Median distance over ranks plus the contradiction to known clocks. `None` if no two ranks of a set can
+    /// be compared, or if more than a quarter of the lists do not fit.
     fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<Score> {
         let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (member, list) in self.lists {
@@ -280,7 +287,8 @@ impl Ends<'_> {
         let (one, other) = (parts(first), parts(second));
         let interval = shift::usual_interval(&one, scratch);
         let fit = shift::near(&one, &other, clock, scratch).filter(|fit| fit.is_good(interval));
-        // Points spread evenly along a slope have a median distance of a quarter of its rise from their middle.
+        // Points spread evenly along a slope have a median distance of a quarter of its rise from their
+        // middle.
         let apart = fit.map(|fit| {
             let excess = (fit.line.drift.abs() - FASTEST).max(0.0);
             (fit.line.scatter + excess * fit.line.span as f64 / 4.0, fit.line.offset)
@@ -303,8 +311,9 @@ pub(super) fn times(apart: f64, best: f64) -> f64 {
     (apart + ALIKE) / (best + ALIKE)
 }
 
-/// The best sets, or the largest ones that contain them whole. Larger sets are chosen if the ends of ranks that only they join are equally
-/// close. `None` if that is undecided, unless the user specified the possible sizes.
+/// The best sets, or the largest ones that contain them whole. Larger sets are chosen if the ends of ranks
+/// that only they join are equally close. `None` if that is undecided, unless the user specified the possible
+/// sizes.
 fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {

@@ -1,8 +1,9 @@
 //! NCCL Inspector: one JSON object for every collective of every communicator and rank.
 //!
-//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator and number, and waits by their
-//! lengths. The records have no common clock, so starts are unknown. A wait is the excess over the shortest duration of the same
-//! collective: the last rank to enter has the shortest one (`traces.md` 7.2 of the project's notes).
+//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator
+//! and number, and waits by their lengths. The records have no common clock, so starts are unknown. A wait is
+//! the excess over the shortest duration of the same collective: the last rank to enter has the shortest one
+//! (`traces.md` 7.2 of the project's notes).
 
 use super::super::log::median_of;
 use railwright_spec::problem::{Problem, Warning};
@@ -79,7 +80,8 @@ pub fn matches(head: &[u8]) -> bool {
 
 /// Maximum length of an object: a damaged one without closing bracket is not scanned to the end of the file.
 const LONGEST: usize = 1 << 20;
-/// Maximum number of bytes scanned for damaged objects, in file lengths. Only a crafted file needs more; its damage then costs whole lines.
+/// Maximum number of bytes scanned for damaged objects, in file lengths. Only a crafted file needs more; its
+/// damage then costs whole lines.
 const PATIENCE: usize = 16;
 
 /// Position of the object after a damaged one: the brace before the next header that is not its own.
@@ -178,8 +180,8 @@ pub struct Row {
     /// Bus bandwidth of the transfer in GB/s: best rank, median over collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
-    /// Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
-    /// three.
+    /// Median of that over similar communicators (equal numbers of ranks and nodes, same collective and
+    /// size); `None` with fewer than three.
     pub of_peers: Option<f64>,
 }
 
@@ -209,7 +211,8 @@ pub struct Late {
     pub of: u64,
     /// Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
     pub share: f64,
-    /// True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
+    /// True if it delays the others: it causes half of all waits of the communicator and 5% of the time in
+    /// it.
     pub is_straggler: bool,
 }
 
@@ -245,7 +248,8 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     }
     let mut rows: BTreeMap<(&str, &str, u64), Sums> = BTreeMap::new();
     let mut late: BTreeMap<(&str, u32), Late> = BTreeMap::new();
-    // By communicator: number of collectives recorded by all ranks, mean time of a rank in them and mean wait, in microseconds.
+    // By communicator: number of collectives recorded by all ranks, mean time of a rank in them and mean
+    // wait, in microseconds.
     let mut complete: BTreeMap<&str, (u64, f64, f64)> = BTreeMap::new();
     let (mut partial, mut mixed) = (0u64, 0u64);
     for ((communicator, _), members) in &together {

@@ -1,7 +1,7 @@
 //! XPUTimer: gauges in Prometheus' text form, with the kernel speed of each rank and whether it hangs.
 //!
-//! Responsible for: reading any gauge with its labels, the GEMM rate of ranks relative to peers in the same size class, and hang flags.
-//! Excludes counters of the exporter itself.
+//! Responsible for: reading any gauge with its labels, the GEMM rate of ranks relative to peers in the same
+//! size class, and hang flags. Excludes counters of the exporter itself.
 
 use super::super::log::median_of;
 use railwright_spec::problem::Problem;
@@ -91,9 +91,11 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
 pub struct RankSpeed {
     /// Rank.
     pub rank: u32,
-    /// GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
+    /// GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None`
+    /// without one.
     pub matrix_product_speed: Option<f64>,
-    /// Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
+    /// Rate of its communication relative to the median of all ranks in the same size class; `None` without
+    /// one.
     pub communication_speed: Option<f64>,
     /// True if it is flagged as hanging.
     pub hangs: bool,
@@ -110,7 +112,8 @@ impl RankSpeed {
         self.matrix_product_speed.is_some_and(|speed| speed < SLOW)
     }
 
-    /// Tests whether its communication is slow compared with its peers'. Rates include waiting, so this is a bound.
+    /// Tests whether its communication is slow compared with its peers'. Rates include waiting, so this is a
+    /// bound.
     pub fn slow_link(&self) -> bool {
         self.communication_speed.is_some_and(|speed| speed < SLOW)
     }
@@ -205,7 +208,8 @@ mod tests {
     #[test]
     fn real_metrics_of_a_healthy_node() {
         let (gauges, damaged) = real();
-        // `grep -c ^XPU_TIMER` counts 170 lines: 26 of each of five kernel gauges and 8 of each of five common ones.
+        // `grep -c ^XPU_TIMER` counts 170 lines: 26 of each of five kernel gauges and 8 of each of five
+        // common ones.
         assert_eq!((gauges.len(), damaged), (170, 0));
         let metrics = judge(&gauges, damaged);
         assert_eq!(metrics.ranks.iter().map(|r| r.rank).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());

@@ -76,7 +76,8 @@ fn modules_share_a_path_of_classes_and_the_rows_add_up_to_the_step() {
     assert!(!origins.annotations);
     let layers = row(&origins, "Model > Layer");
     assert_eq!((layers.instances, layers.compute_ns, layers.kernels), (2, 20.0, 2.0));
-    // The device is idle from 15 to 50. The host is in the first layer until 20, then in the second one, whose launch ends the gap.
+    // The device is idle from 15 to 50. The host is in the first layer until 20, then in the second one,
+    // whose launch ends the gap.
     assert_eq!(layers.idle_ns, 35.0);
     let nowhere: Vec<&OriginRow> = origins.rows.iter().filter(|row| row.place.is_none()).collect();
     assert!(

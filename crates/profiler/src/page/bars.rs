@@ -1,6 +1,7 @@
 //! Stacked bars of the HTML report.
 //!
-//! Responsible for: one bar for the job, each step and each rank, as SVG with the colours of the report. Computes nothing.
+//! Responsible for: one bar for the job, each step and each rank, as SVG with the colours of the report.
+//! Computes nothing.
 
 use super::format::{class, percent, time};
 use crate::profile::Report;

@@ -1,7 +1,8 @@
 //! Results of analyses as slices.
 //!
-//! Responsible for: steps of the job, waits of matched collectives, stragglers, and stalls of a pipeline. Waits have the awaited ranks,
-//! stragglers the times at which they delayed others, and stalls their cost. A view only: all values come from the analyses.
+//! Responsible for: steps of the job, waits of matched collectives, stragglers, and stalls of a pipeline.
+//! Waits have the awaited ranks, stragglers the times at which they delayed others, and stalls their cost. A
+//! view only: all values come from the analyses.
 
 use crate::Job;
 use crate::attribution::StragglerReport;

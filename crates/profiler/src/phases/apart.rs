@@ -1,9 +1,10 @@
 //! The forward pass of recordings that name only the backward pass.
 //!
-//! Responsible for: recordings of kernels without launches or ranges. Libraries have the backward pass in the names of their kernels
-//! (`flash_bwd_...`), but no name marks the forward pass. A longer sequence of compute without a backward kernel is forward work. Kernels
-//! at its borders are excluded if they occur in no other forward sequence. A shorter sequence next to backward kernels is backward work.
-//! Excludes recordings with another mark of a forward pass, and those with too few kernels of either.
+//! Responsible for: recordings of kernels without launches or ranges. Libraries have the backward pass in the
+//! names of their kernels (`flash_bwd_...`), but no name marks the forward pass. A longer sequence of compute
+//! without a backward kernel is forward work. Kernels at its borders are excluded if they occur in no other
+//! forward sequence. A shorter sequence next to backward kernels is backward work. Excludes recordings with
+//! another mark of a forward pass, and those with too few kernels of either.
 
 use super::FoundBy;
 use crate::communication::{NameTable, Operation};
@@ -69,7 +70,8 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     };
     for stretch in &stretches {
         for (_, run) in stretch.forward() {
-            // Parts of a backward pass at the borders: up to the farthest kernel that occurs in no forward pass.
+            // Parts of a backward pass at the borders: up to the farthest kernel that occurs in no forward
+            // pass.
             let rows = &stretch.rows[run.all.clone()];
             let (head, tail) = (run.head(), run.tail());
             let before = rows[..head].iter().rposition(only_backward).map_or(0, |last| last + 1);
@@ -142,8 +144,8 @@ impl Stretch {
         })
     }
 
-    /// The backward work: marked rows and the few between them. Libraries name a tenth of it; most of the rest are GEMMs without such a
-    /// mark.
+    /// The backward work: marked rows and the few between them. Libraries name a tenth of it; most of the
+    /// rest are GEMMs without such a mark.
     fn backward(&self) -> impl Iterator<Item = &[usize]> {
         let runs = self.runs().filter(|run| {
             let between = run.start > 0 && run.end < self.rows.len();

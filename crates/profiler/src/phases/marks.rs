@@ -1,7 +1,7 @@
 //! Phase in the name of an operator or an annotation.
 //!
-//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of users' own ranges. Ignores names without a phase; their content keeps the
-//! phase around it.
+//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of users' own ranges. Ignores names without a
+//! phase; their content keeps the phase around it.
 
 use railwright_step::Phase;
 
@@ -12,7 +12,8 @@ pub(super) enum Mark {
     None,
     /// A phase of the step.
     Phase(Phase),
-    /// The optimizer, unless a phase encloses it: an operator on lists of tensors, which a model may call, too.
+    /// The optimizer, unless a phase encloses it: an operator on lists of tensors, which a model may call,
+    /// too.
     Lists,
     /// The backward pass of a checkpoint: forward work directly within it is recompute.
     Checkpoint,
@@ -74,19 +75,21 @@ fn updates(name: &str) -> bool {
     updates.iter().any(|head| name.starts_with(head))
 }
 
-/// Tests whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. Copies
-/// are excluded: FSDP moves shards with lists of copies.
+/// Tests whether an operator works on a list of tensors, mostly parameters or gradients: their norm,
+/// clipping, scaling and update. Copies are excluded: FSDP moves shards with lists of copies.
 fn is_on_lists(name: &str) -> bool {
     name.starts_with("aten::_foreach_") && !name.starts_with("aten::_foreach_copy")
 }
 
-/// Tests whether a kernel of lists of tensors only copies them (`aten::_foreach_copy_`); its lowercase name without arguments.
+/// Tests whether a kernel of lists of tensors only copies them (`aten::_foreach_copy_`); its lowercase name
+/// without arguments.
 fn copies_lists(kernel: &str) -> bool {
     kernel.contains("multi_tensor_apply") && (kernel.contains("copyfunctor<") || kernel.contains("::copy<"))
 }
 
-/// Tests whether a range runs the forward pass of a checkpoint again: the backward node of reentrant checkpoints, or the hook that unpacks
-/// saved tensors of non-reentrant ones (`torch/utils/checkpoint.py`, `_checkpoint_hook`).
+/// Tests whether a range runs the forward pass of a checkpoint again: the backward node of reentrant
+/// checkpoints, or the hook that unpacks saved tensors of non-reentrant ones (`torch/utils/checkpoint.py`,
+/// `_checkpoint_hook`).
 fn is_checkpoint(name: &str) -> bool {
     is_unpacking(name)
         || name.starts_with("CheckpointFunctionBackward")

@@ -1,8 +1,8 @@
 //! Phase of rows from the rows around them.
 //!
-//! Responsible for: a few rows of a stream between two sequences of the same phase. Excludes rows that take long compared with these
-//! sequences, and rows around the beginning of a step. Between two updates of the optimizer there is a whole step, however few kernels it
-//! has.
+//! Responsible for: a few rows of a stream between two sequences of the same phase. Excludes rows that take
+//! long compared with these sequences, and rows around the beginning of a step. Between two updates of the
+//! optimizer there is a whole step, however few kernels it has.
 
 use super::FoundBy;
 use crate::RankTrace;

@@ -6,7 +6,8 @@ use crate::trace::{GpuActivity, HostActivity};
 
 type HostRow<'a> = (i64, i64, HostKind, &'a str, u32, Option<u32>);
 
-/// Rows of the host as (start, end, kind, name, thread, correlation), and of the device as (start, name, correlation).
+/// Rows of the host as (start, end, kind, name, thread, correlation), and of the device as (start, name,
+/// correlation).
 fn trace(host: &[HostRow<'_>], gpu: &[(i64, &str, Option<u32>)]) -> RankTrace {
     let mut trace = RankTrace::default();
     for &(start, end, kind, name, thread, correlation) in host {
@@ -106,7 +107,8 @@ fn inference_has_no_phases() {
     assert_eq!(found(&trace).0, [Phase::Other]);
 }
 
-/// Two updates with a step of ten kernels between them: even without an identifying launch, the ten are not part of the update.
+/// Two updates with a step of ten kernels between them: even without an identifying launch, the ten are not
+/// part of the update.
 #[test]
 fn a_short_step_between_two_updates_is_no_update() {
     use HostKind::{Annotation, Runtime};
@@ -139,7 +141,8 @@ fn a_short_step_between_two_updates_is_no_update() {
     assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 0);
 }
 
-/// A model's own operators on lists of tensors belong to its pass; outside every pass they belong to the optimizer.
+/// A model's own operators on lists of tensors belong to its pass; outside every pass they belong to the
+/// optimizer.
 #[test]
 fn lists_of_tensors_belong_to_the_pass_around_them() {
     use HostKind::{Annotation, Operator, Runtime};
@@ -162,7 +165,8 @@ fn lists_of_tensors_belong_to_the_pass_around_them() {
     assert_eq!(found(&trace).0, [Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Optimizer]);
 }
 
-/// Non-reentrant checkpoints run the forward pass again in the hook that unpacks saved tensors, within a node of the backward pass.
+/// Non-reentrant checkpoints run the forward pass again in the hook that unpacks saved tensors, within a node
+/// of the backward pass.
 #[test]
 fn a_checkpoint_that_unpacks_saved_tensors_is_recompute() {
     use HostKind::{Operator, Python, Runtime};

@@ -1,6 +1,7 @@
 //! Costs of the passes that a question names.
 //!
-//! Responsible for: the saving if they were ideal, and the cost of their excess. Excludes the choice of passes: see [`Subset`].
+//! Responsible for: the saving if they were ideal, and the cost of their excess. Excludes the choice of
+//! passes: see [`Subset`].
 
 use super::Certainty;
 use crate::replay::{Replay, Share, Subset};

@@ -1,10 +1,11 @@
 //! Bubbles and their causes.
 //!
-//! Responsible for: following the chain of passes before the awaited pass back through other ranks. Every nanosecond of the wait gets the
-//! cause of the chain's activity at that time. The pieces of a bubble are disjoint, and their sum is the bubble.
+//! Responsible for: following the chain of passes before the awaited pass back through other ranks. Every
+//! nanosecond of the wait gets the cause of the chain's activity at that time. The pieces of a bubble are
+//! disjoint, and their sum is the bubble.
 //!
-//! A pass on the chain is split into three parts. Its time on balanced stages is schedule; the usual excess of its rank is imbalance; time
-//! beyond the usual is stall or jitter.
+//! A pass on the chain is split into three parts. Its time on balanced stages is schedule; the usual excess
+//! of its rank is imbalance; time beyond the usual is stall or jitter.
 
 use super::decomposition::balanced;
 use super::{PassBox, stalls};

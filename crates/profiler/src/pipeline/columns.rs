@@ -1,6 +1,8 @@
-//! The pipeline view as columns: every stage as measured, with the cause of each bubble, and the expected passes below.
+//! The pipeline view as columns: every stage as measured, with the cause of each bubble, and the expected
+//! passes below.
 //!
-//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the report only.
+//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the
+//! report only.
 
 use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;

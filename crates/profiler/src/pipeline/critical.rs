@@ -1,8 +1,9 @@
 //! The critical path of a recorded step of the pipeline: the chain of passes that determines its duration.
 //!
-//! Responsible for: walking back from the pass that ended last, and the composition of the chain by rank. Each step leads to the last
-//! awaited pass: the previous one on its rank, the other end of the message, or the latest rank of a communication. If the rank was busy
-//! meanwhile, it leads to that pass. Excludes possible savings: see replay.
+//! Responsible for: walking back from the pass that ended last, and the composition of the chain by rank.
+//! Each step leads to the last awaited pass: the previous one on its rank, the other end of the message, or
+//! the latest rank of a communication. If the rank was busy meanwhile, it leads to that pass. Excludes
+//! possible savings: see replay.
 
 use super::bubbles::Walker;
 use super::verdict::time;
@@ -50,7 +51,8 @@ pub struct CriticalRank {
     /// Time in messages to it and in other communication, in nanoseconds.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
-    /// Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without a pass.
+    /// Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without
+    /// a pass.
     #[serde(rename = "waiting_ns")]
     pub waiting: i64,
 }
@@ -122,7 +124,8 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
         let before = walker.of_step[from].end.min(until);
         let own = walker.of_step[from].rank == pass.rank;
         let hop = if own { 0 } else { lag.clamp(0, until - before) };
-        // A pass without dependent message may still occupy its rank: a receive does not wait for the previous pass.
+        // A pass without dependent message may still occupy its rank: a receive does not wait for the
+        // previous pass.
         if let Some(busy) = busy(&computed, walker.of_step, pass.rank, (before + hop, until)) {
             node = busy;
             continue;
@@ -153,7 +156,8 @@ fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
     ranks
 }
 
-/// The last compute pass of a rank in a time range. It began before the end of the range, so the walk makes progress.
+/// The last compute pass of a rank in a time range. It began before the end of the range, so the walk makes
+/// progress.
 fn busy(
     computed: &BTreeMap<u32, Vec<usize>>,
     of_step: &[Pass],

@@ -1,7 +1,7 @@
 //! Parts of a step's time: work, schedule, imbalance, messages, jitter and stalls.
 //!
-//! Responsible for: each part as the difference of two simulations of the same order of passes, and the time that no simulation explains.
-//! Unexplained time is not distributed over the other parts.
+//! Responsible for: each part as the difference of two simulations of the same order of passes, and the time
+//! that no simulation explains. Unexplained time is not distributed over the other parts.
 //!
 //! T = work + schedule + imbalance + messages + jitter + host + outside + unexplained
 
@@ -31,7 +31,8 @@ pub struct Decomposition {
     /// Time added by passes that differ from their medians, mostly stalls. Negative if they were faster.
     #[serde(rename = "jitter_ns")]
     pub jitter: i64,
-    /// Time of ranks between their passes on the host, in nanoseconds. 0 unless recorded messages show that they waited for no rank.
+    /// Time of ranks between their passes on the host, in nanoseconds. 0 unless recorded messages show that
+    /// they waited for no rank.
     #[serde(rename = "host_ns")]
     pub host: i64,
     /// Time before the first and after the last pass of the pipeline: gathers, reductions, the update.
@@ -125,7 +126,8 @@ pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
     }
 }
 
-/// Duration of the order of passes with balanced stages and without latency, in nanoseconds. The runner then has the times of all passes.
+/// Duration of the order of passes with balanced stages and without latency, in nanoseconds. The runner then
+/// has the times of all passes.
 pub(super) fn expected(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> i64 {
     let passes = replay.passes();
     replay.compute_time(at, false, |p| balanced(replay, &passes[p]), runner)

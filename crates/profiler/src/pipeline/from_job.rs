@@ -1,9 +1,11 @@
 //! Passes found in the traces of ranks.
 //!
-//! Responsible for: forward and backward passes by annotations (`names`), otherwise by the phases between messages (`cuts`); on the
-//! device's time if there is a device. Micro-batches come from names, otherwise they are counted. Stages come from the user, names, a
-//! rank's position in its pipeline group, or the peers of its messages, in that order (`places`). Messages carried by hosts are passes, too
-//! (`messages`). Rejects a job of one stage, and one whose messages separate passes of one kind only: most of the step would be missing.
+//! Responsible for: forward and backward passes by annotations (`names`), otherwise by the phases between
+//! messages (`cuts`); on the device's time if there is a device. Micro-batches come from names, otherwise
+//! they are counted. Stages come from the user, names, a rank's position in its pipeline group, or the peers
+//! of its messages, in that order (`places`). Messages carried by hosts are passes, too (`messages`). Rejects
+//! a job of one stage, and one whose messages separate passes of one kind only: most of the step would be
+//! missing.
 
 mod cuts;
 mod messages;
@@ -162,7 +164,8 @@ fn folder(label: &str, files: usize) -> String {
 /// Passes of a rank in order, and whether only messages separate them.
 fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     let mut named = by_name(trace);
-    // Intervals between messages are on the device's time already; only annotated passes have to be moved there.
+    // Intervals between messages are on the device's time already; only annotated passes have to be moved
+    // there.
     on_device(trace, &mut named);
     let has = |list: &[Found], back: bool| {
         list.iter().any(|f| f.kind.is_compute() && (f.kind != PassKind::Forward) == back)
@@ -177,7 +180,8 @@ fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     (named, by_messages)
 }
 
-/// Passes from annotations: the outermost of nested ones. If several have a stage in their name, the innermost of these.
+/// Passes from annotations: the outermost of nested ones. If several have a stage in their name, the
+/// innermost of these.
 fn by_name(trace: &RankTrace) -> Vec<Found> {
     let mut known: BTreeMap<NameId, Option<Named>> = BTreeMap::new();
     let mut found: Vec<Found> = Vec::new();
@@ -203,9 +207,10 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
     found
 }
 
-/// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute without kernels is not moved.
-/// Clipping and updates are removed: on the device they begin after the reduction of gradients, which is no pass, so that a replay would
-/// keep their wait for other replicas. They belong to the time after the last pass.
+/// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute
+/// without kernels is not moved. Clipping and updates are removed: on the device they begin after the
+/// reduction of gradients, which is no pass, so that a replay would keep their wait for other replicas. They
+/// belong to the time after the last pass.
 fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;
@@ -287,7 +292,8 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     }))
 }
 
-/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not number.
+/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not
+/// number.
 fn place(
     passes: &mut Passes,
     found: &[Found],

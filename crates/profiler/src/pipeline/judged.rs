@@ -1,7 +1,8 @@
 //! Verdicts of the straggler report in a pipeline report.
 //!
-//! Responsible for: the ranks, stages and links that the straggler report of the same job names, as verdicts of the pipeline report, so that
-//! both reports name the same causes. Excludes stalls, messages and micro-batches, which the pipeline report prices itself.
+//! Responsible for: the ranks, stages and links that the straggler report of the same job names, as verdicts
+//! of the pipeline report, so that both reports name the same causes. Excludes stalls, messages and
+//! micro-batches, which the pipeline report prices itself.
 
 use super::verdict::{LAST_STAGE, Verdict, percent, time};
 use super::{Certainty, PipelinePage, Question, from_job};
@@ -27,7 +28,8 @@ pub struct StragglerVerdict {
 }
 
 impl PipelinePage {
-    /// Replaces the report's own verdicts on ranks and stages by those of the straggler report of the same job.
+    /// Replaces the report's own verdicts on ranks and stages by those of the straggler report of the same
+    /// job.
     fn judge_by(&mut self, report: &StragglerReport) {
         self.judgement = Some(StragglerVerdict {
             verdict: report.verdict,
@@ -63,7 +65,8 @@ impl StragglerVerdict {
         self.culprits.iter().any(|named| named.work().is_some())
     }
 
-    /// Its causes as verdicts of a report. Ranks whose stalls have at least half of their cost are reported as stalls.
+    /// Its causes as verdicts of a report. Ranks whose stalls have at least half of their cost are reported
+    /// as stalls.
     pub(super) fn verdicts(&self, page: &PipelinePage) -> Vec<Verdict> {
         let mut found: Vec<Verdict> = self
             .culprits

@@ -1,8 +1,10 @@
-//! The pipeline view as an SVG chart. It has one row per stage, time to the right, passes coloured by kind, and bubbles by cause. Stalls
-//! are outlined with their cost. The expected schedule is below, on the same scale.
+//! The pipeline view as an SVG chart. It has one row per stage, time to the right, passes coloured by kind,
+//! and bubbles by cause. Stalls are outlined with their cost. The expected schedule is below, on the same
+//! scale.
 //!
-//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme. Every mark has a title, for hover and for readers who
-//! cannot distinguish colours. Excludes marks narrower than a tenth of a pixel: their neighbours cover them.
+//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme. Every mark has a title,
+//! for hover and for readers who cannot distinguish colours. Excludes marks narrower than a tenth of a pixel:
+//! their neighbours cover them.
 
 use super::bubbles::Cause;
 use super::verdict::time;

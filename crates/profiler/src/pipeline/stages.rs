@@ -15,13 +15,16 @@ pub struct StageRow {
     pub stage: u32,
     /// Number of recorded ranks.
     pub ranks: usize,
-    /// Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's median.
+    /// Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's
+    /// median.
     #[serde(rename = "forward_ns")]
     pub forward: i64,
-    /// Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds.
+    /// Backward time of a micro-batch through all chunks of the stage, including its recompute and weight
+    /// gradients, in nanoseconds.
     #[serde(rename = "backward_ns")]
     pub backward: i64,
-    /// Share of the ranks' own recorded steps without a pass (0 to 1), without warm-up. A rank's own step may be shorter than that of the job.
+    /// Share of the ranks' own recorded steps without a pass (0 to 1), without warm-up. A rank's own step
+    /// may be shorter than that of the job.
     pub bubble: f64,
     /// Share of the job's steps without a pass (0 to 1), without warm-up: comparable with the ideal bubble.
     pub bubble_of_step: f64,

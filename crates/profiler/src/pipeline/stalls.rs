@@ -1,8 +1,8 @@
 //! Stalls: passes far longer than normal, with their cost for the step.
 //!
-//! Responsible for: slow passes relative to each rank's own median, so that a slow stage is not a stall. Passes with one cause are joined
-//! (`causes`), so that each cause counts once. Costs are computed by replay. Excludes excesses below half a percent of a step: these are
-//! jitter.
+//! Responsible for: slow passes relative to each rank's own median, so that a slow stage is not a stall.
+//! Passes with one cause are joined (`causes`), so that each cause counts once. Costs are computed by replay.
+//! Excludes excesses below half a percent of a step: these are jitter.
 
 mod causes;
 
@@ -14,7 +14,8 @@ use serde::Serialize;
 /// Maximum number of listed stalls; the rest is counted.
 const MOST: usize = 1000;
 
-/// A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with the longest pass.
+/// A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with
+/// the longest pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
@@ -42,13 +43,14 @@ pub struct Stall {
     /// Excess over the normal duration.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// Cost for the step in nanoseconds, by replay with all of its passes at normal duration; 0 if slack absorbed it. An upper bound if
-    /// ranks are missing.
+    /// Cost for the step in nanoseconds, by replay with all of its passes at normal duration; 0 if slack
+    /// absorbed it. An upper bound if ranks are missing.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.
     pub certainty: Certainty,
-    /// Affected ranks in order: all ranks of the same communication, or with the same slow pass at the same time.
+    /// Affected ranks in order: all ranks of the same communication, or with the same slow pass at the same
+    /// time.
     pub ranks: Vec<u32>,
     /// Number of affected passes.
     pub passes: usize,
@@ -65,8 +67,8 @@ pub(super) struct Found {
     pub passes: Vec<usize>,
 }
 
-/// Tests whether a pass is far longer than normal: by six robust deviations, by half of the normal duration (a communication: by all of
-/// it), and by half a percent of the step.
+/// Tests whether a pass is far longer than normal: by six robust deviations, by half of the normal duration
+/// (a communication: by all of it), and by half a percent of the step.
 pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i64) -> bool {
     let normal = replay.normal().of_pass(pass);
     // 1.4826 median absolute deviations equal a standard deviation of normal noise.
@@ -117,9 +119,9 @@ pub(super) fn cost_by_step(
     costs
 }
 
-/// Upper bound of the cost of a cause in nanoseconds, regardless of unrecorded ranks. No path through a step contains two passes that ran
-/// at the same time. For overlapping passes, the bound is the lesser of their total excess and the time from the first start to the last
-/// end.
+/// Upper bound of the cost of a cause in nanoseconds, regardless of unrecorded ranks. No path through a step
+/// contains two passes that ran at the same time. For overlapping passes, the bound is the lesser of their
+/// total excess and the time from the first start to the last end.
 fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     let ran = |at: usize| (replay.passes()[at].end - replay.duration(at), replay.passes()[at].end);
     let mut passes: Vec<(i64, i64, i64)> =
@@ -140,7 +142,8 @@ fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     most.saturating_add(open.map_or(0, |last| last.2.min(last.1 - last.0)))
 }
 
-/// The stalls with their own costs, the costliest first, and their total number. With `bounds`, costs are upper bounds.
+/// The stalls with their own costs, the costliest first, and their total number. With `bounds`, costs are
+/// upper bounds.
 pub(super) fn list(
     replay: &Replay<'_>,
     found: &[Found],

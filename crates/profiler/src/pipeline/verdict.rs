@@ -1,7 +1,8 @@
 //! Verdicts of a pipeline report as sentences with figures, most expensive first.
 //!
-//! Responsible for: stalls, a slow worker, a slow stage, unequal micro-batches and messages that cost a step more than the variation
-//! between steps. Without such a cost, a verdict reports that. Excludes stragglers below the noise, and the effect of unrecorded stages.
+//! Responsible for: stalls, a slow worker, a slow stage, unequal micro-batches and messages that cost a step
+//! more than the variation between steps. Without such a cost, a verdict reports that. Excludes stragglers
+//! below the noise, and the effect of unrecorded stages.
 
 use super::{Certainty, PipelinePage, Stall, StragglerVerdict};
 use crate::attribution::MOST_OFF;
@@ -211,7 +212,8 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     if page.typical.imbalance <= 0 || own <= mean {
         return None;
     }
-    // Slow ranks and links make stages unequal, too: the stage is the cause only of the time that its own replay recovers.
+    // Slow ranks and links make stages unequal, too: the stage is the cause only of the time that its own
+    // replay recovers.
     let imbalance = page.typical.imbalance;
     let recovers = |share: &Share| 2 * share.saved >= imbalance;
     if page.bounds_only.is_none() {
@@ -231,7 +233,8 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        // No path through a step contains a pass of the stage twice, regardless of the other stages: at most = micro-batches (own - mean).
+        // No path through a step contains a pass of the stage twice, regardless of the other stages: at most
+        // = micro-batches (own - mean).
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
         let text = format!(
             "stage {} computes {more} longer than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",

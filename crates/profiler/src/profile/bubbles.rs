@@ -1,7 +1,7 @@
 //! Composition of the bubbles in a job's pipeline.
 //!
-//! Responsible for: causes of each rank's waits in each step by replay of the pipeline, and dividing the waterfall's bubble in that
-//! proportion. Without a replay of the step or rank, the bubble stays undivided.
+//! Responsible for: causes of each rank's waits in each step by replay of the pipeline, and dividing the
+//! waterfall's bubble in that proportion. Without a replay of the step or rank, the bubble stays undivided.
 
 use crate::Job;
 use crate::joined::Joined;

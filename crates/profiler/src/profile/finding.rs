@@ -21,7 +21,8 @@ pub struct Finding {
     /// Certainty of the cost if it is a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
-    /// Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices ([`super::Report::from_host`]).
+    /// Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices
+    /// ([`super::Report::from_host`]).
     pub gpu_hours_per_day: Option<f64>,
     /// Ranks, kernels and spans that the finding is about.
     #[serde(skip_serializing_if = "Subject::is_empty")]
@@ -36,10 +37,12 @@ pub struct Finding {
     /// Part of the cost that the evidence explains.
     #[serde(skip)]
     pub explained: Explained,
-    /// True if most of the cost is in the first recorded step: it may not recur, so there is no loss per day.
+    /// True if most of the cost is in the first recorded step: it may not recur, so there is no loss per
+    /// day.
     #[serde(skip)]
     pub one_off: bool,
-    /// Savings by kernel in nanoseconds per step, for rules that count kernels: two findings cannot save the same kernel twice.
+    /// Savings by kernel in nanoseconds per step, for rules that count kernels: two findings cannot save the
+    /// same kernel twice.
     #[serde(skip)]
     pub savings: Vec<(String, f64)>,
 }

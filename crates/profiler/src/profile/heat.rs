@@ -1,7 +1,7 @@
 //! Every rank in every step, for a heat map.
 //!
-//! Responsible for: each rank's own time in a step, its waits for others, and the others' waits for it. `None`, not zero, for steps in
-//! which a rank was not recorded. Excludes verdicts.
+//! Responsible for: each rank's own time in a step, its waits for others, and the others' waits for it.
+//! `None`, not zero, for steps in which a rank was not recorded. Excludes verdicts.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -20,8 +20,8 @@ pub struct RankSteps {
     pub step_time: Vec<i64>,
     /// Ranks of the rows.
     pub ranks: Vec<u32>,
-    /// By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays
-    /// the others.
+    /// By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank
+    /// with the largest value delays the others.
     #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
     /// Compute time, in nanoseconds.

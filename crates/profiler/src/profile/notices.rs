@@ -1,6 +1,7 @@
 //! Warnings about time that no rule assesses.
 //!
-//! Responsible for: GEMMs without recorded shapes in a profile without losses, and accelerators that the catalogue does not contain.
+//! Responsible for: GEMMs without recorded shapes in a profile without losses, and accelerators that the
+//! catalogue does not contain.
 
 use super::{Options, Report};
 use crate::view::View;

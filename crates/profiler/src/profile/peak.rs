@@ -1,7 +1,7 @@
 //! Peak rate for the utilization of a job.
 //!
-//! Responsible for: the format of its GEMMs, by the names of their kernels, and the accelerator's rate in it. If the chip lacks the format,
-//! another one is used: fp16 for bf16.
+//! Responsible for: the format of its GEMMs, by the names of their kernels, and the accelerator's rate in it.
+//! If the chip lacks the format, another one is used: fp16 for bf16.
 
 use super::Options;
 use super::report::device;
@@ -47,7 +47,8 @@ pub(super) fn accelerator(job: &Job, options: &Options) -> Result<Option<Acceler
     }
 }
 
-/// Peak of the accelerator, from the user or from the traces. It is required only if the model's operations are known.
+/// Peak of the accelerator, from the user or from the traces. It is required only if the model's operations
+/// are known.
 pub(super) fn peak(
     job: &Job,
     options: &Options,

@@ -1,7 +1,8 @@
 //! Content of a profile report.
 //!
-//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per
-//! rank and step). Excludes judgements: a share that is too high is a finding.
+//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all
+//! ranks and steps) and means (per rank and step). Excludes judgements: a share that is too high is a
+//! finding.
 
 use super::finding::Finding;
 use super::rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
@@ -66,12 +67,14 @@ pub struct Report {
     /// Spread of step starts over ranks, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
-    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per
+    /// rank and step.
     #[serde(skip)]
     pub samples: usize,
     /// The steps, such as `steps 10-12`; `the whole recording` without steps.
     pub steps_covered: String,
-    /// Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a mean over whole steps.
+    /// Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a
+    /// mean over whole steps.
     #[serde(rename = "added_ns")]
     pub added: i64,
     /// The mean step, in nanoseconds.
@@ -141,7 +144,8 @@ impl Report {
         if self.from_host { "rank-hours" } else { "GPU-hours" }
     }
 
-    /// Number of recorded and of all ranks, and of displayed ones. If one of several recorded ranks is shown, the others are not missing.
+    /// Number of recorded and of all ranks, and of displayed ones. If one of several recorded ranks is shown,
+    /// the others are not missing.
     pub fn extent(&self) -> String {
         let recorded = self.world_size.saturating_sub(self.missing) as usize;
         let all = extent(recorded, self.world_size, self.world_size_known);

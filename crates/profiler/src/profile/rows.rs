@@ -100,7 +100,8 @@ pub struct KernelRow {
     pub per_step: f64,
 }
 
-/// Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step.
+/// Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than
+/// a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {

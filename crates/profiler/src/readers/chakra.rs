@@ -1,11 +1,12 @@
-//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies; nodes with times form a trace.
+//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies; nodes with times form a
+//! trace.
 //!
-//! Responsible for: converting nodes of a file (messages with a length prefix). The results are host and device activities, collectives
-//! with kind, bytes and group, and the launch of each kernel. Excludes and counts nodes without a time: their order does not determine
-//! times.
+//! Responsible for: converting nodes of a file (messages with a length prefix). The results are host and
+//! device activities, collectives with kind, bytes and group, and the launch of each kernel. Excludes and
+//! counts nodes without a time: their order does not determine times.
 //!
-//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`, `comm_size`, `pg_name`, `tid`, `stream`)
-//! as its PyTorch converter writes them.
+//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`,
+//! `comm_size`, `pg_name`, `tid`, `stream`) as its PyTorch converter writes them.
 
 mod node;
 
@@ -166,8 +167,8 @@ fn collective(node: &Node, trace: &mut RankTrace, groups: &mut BTreeMap<String, 
     u32::try_from(trace.collectives.len() - 1).ok()
 }
 
-/// PyTorch's own execution trace (`ExecutionTraceObserver`): operators with shapes, without times. It is detected so that the error can
-/// name it.
+/// PyTorch's own execution trace (`ExecutionTraceObserver`): operators with shapes, without times. It is
+/// detected so that the error can name it.
 pub(super) struct PyTorchGraph;
 
 impl Reader for PyTorchGraph {

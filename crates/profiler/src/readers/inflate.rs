@@ -1,7 +1,7 @@
 //! Decompression.
 //!
-//! Responsible for: gzip (also with several members) and zstd, detected by their first bytes; other streams are passed through. Excludes
-//! archives, which contain many files.
+//! Responsible for: gzip (also with several members) and zstd, detected by their first bytes; other streams
+//! are passed through. Excludes archives, which contain many files.
 
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;

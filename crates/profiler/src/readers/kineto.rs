@@ -1,7 +1,9 @@
-//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as other tools do.
+//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as other
+//! tools do.
 //!
-//! Responsible for: one pass over the file in windows, without a tree of it: head, events, and the rest after them. After damage, reading
-//! continues at the next readable event, and the report lists the losses with their positions.
+//! Responsible for: one pass over the file in windows, without a tree of it: head, events, and the rest after
+//! them. After damage, reading continues at the next readable event, and the report lists the losses with
+//! their positions.
 
 mod arguments;
 mod category;
@@ -130,8 +132,8 @@ impl Parser {
         }
     }
 
-    /// Parses the next window and returns the number of consumed bytes. The caller must repeat the rest at the beginning of the next
-    /// window.
+    /// Parses the next window and returns the number of consumed bytes. The caller must repeat the rest at
+    /// the beginning of the next window.
     fn feed(&mut self, window: &[u8], last: bool) -> usize {
         let mut at = 0;
         loop {

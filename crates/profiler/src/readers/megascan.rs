@@ -1,7 +1,8 @@
-//! Traces of Megatron's own tracer (MegatronApp's MegaScan): Chrome `B`/`E` events with iteration, micro-batch, chunk and pipeline rank.
+//! Traces of Megatron's own tracer (MegatronApp's MegaScan): Chrome `B`/`E` events with iteration,
+//! micro-batch, chunk and pipeline rank.
 //!
-//! Responsible for: pairing begins and ends on each row. The attributes of a pass (`microbatch`, `model_chunk`, `pp_rank`) are only on its
-//! end. Excludes other Chrome traces.
+//! Responsible for: pairing begins and ends on each row. The attributes of a pass (`microbatch`,
+//! `model_chunk`, `pp_rank`) are only on its end. Excludes other Chrome traces.
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording, number_after};

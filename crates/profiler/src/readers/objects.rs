@@ -1,6 +1,7 @@
 //! Objects of a JSON text one by one: damage loses one object, and truncation the objects after it.
 //!
-//! Responsible for: beginning and end of an object, by brackets and strings alone. The caller parses each object on its own.
+//! Responsible for: beginning and end of an object, by brackets and strings alone. The caller parses each
+//! object on its own.
 
 /// An object of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
-//! Pipeline timers of Primus: `pp_rank_N.json`, the passes of one stage by step, and `config.json`, the job's shape.
+//! Pipeline timers of Primus: `pp_rank_N.json`, the passes of one stage by step, and `config.json`, the job's
+//! shape.
 //!
-//! Responsible for: both files, each alone; [`Passes::join`] combines them into one job and assigns positions to chunks. The rank is only
-//! in the file's name, so it comes from the label; a label without a number is rank 0. Ignores the rest of the name.
+//! Responsible for: both files, each alone; [`Passes::join`] combines them into one job and assigns positions
+//! to chunks. The rank is only in the file's name, so it comes from the label; a label without a number is
+//! rank 0. Ignores the rest of the name.
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording};

@@ -1,4 +1,5 @@
-//! Readers of other recordings than traces: flight records, training logs, and the lines and metrics of monitors.
+//! Readers of other recordings than traces: flight records, training logs, and the lines and metrics of
+//! monitors.
 //!
 //! Responsible for: adding [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers.
 
@@ -111,7 +112,8 @@ impl Reader for XpuTimer {
     }
 }
 
-/// Training logs. Their reports may begin megabytes into the file, so this reader is checked last and also detects marks of their heads.
+/// Training logs. Their reports may begin megabytes into the file, so this reader is checked last and also
+/// detects marks of their heads.
 pub(super) struct Logs;
 
 impl Reader for Logs {
@@ -172,8 +174,8 @@ impl Reader for Logs {
     }
 }
 
-/// Tests whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or
-/// `[rank0]:`.
+/// Tests whether a text begins as an object or as a list of anything but numbers: lines of logs begin with
+/// `[2026-11-22 10:00:00]` or `[rank0]:`.
 fn is_json(head: &[u8]) -> bool {
     let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
     match visible.next() {

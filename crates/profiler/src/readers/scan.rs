@@ -1,8 +1,8 @@
 //! Tokens of JSON in the variants of trace writers.
 //!
-//! Responsible for: ends of strings, bare words and nested values, at memory speed, without allocation. Accepts some invalid JSON: raw
-//! control characters in strings, `NaN`, `Infinity`, an extra comma. Rejects input that makes the rest ambiguous: a string that is not
-//! followed by a separator (a quote within a name).
+//! Responsible for: ends of strings, bare words and nested values, at memory speed, without allocation.
+//! Accepts some invalid JSON: raw control characters in strings, `NaN`, `Infinity`, an extra comma. Rejects
+//! input that makes the rest ambiguous: a string that is not followed by a separator (a quote within a name).
 
 /// Reason why a token could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,8 @@ fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     Err(Stop::Incomplete)
 }
 
-/// Checks that a separator follows a string. Otherwise the string contained a quote, and the limits of later strings are unknown.
+/// Checks that a separator follows a string. Otherwise the string contained a quote, and the limits of later
+/// strings are unknown.
 pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     let (at, byte) = next(bytes, at)?;
     if matches!(byte, b',' | b':' | b'}' | b']') {
@@ -126,8 +127,8 @@ pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     Err(Stop::Bad { at, why: "no separator after a string; it contains a quote" })
 }
 
-/// Decodes a string: escapes are resolved, control characters become blanks, invalid UTF-8 is replaced. The flag is true if the string was
-/// repaired.
+/// Decodes a string: escapes are resolved, control characters become blanks, invalid UTF-8 is replaced. The
+/// flag is true if the string was repaired.
 pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
     let mut repaired = false;
     let quoted = [b"\"".as_slice(), text.bytes, b"\""].concat();
@@ -135,7 +136,8 @@ pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
         repaired = true;
         let lossy = String::from_utf8_lossy(text.bytes);
         let blanked: String = lossy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // Without control characters, escapes may be valid; a path with single backslashes is kept as written.
+        // Without control characters, escapes may be valid; a path with single backslashes is kept as
+        // written.
         serde_json::from_str::<String>(&format!("\"{blanked}\"")).unwrap_or(blanked)
     });
     (decoded, repaired)

@@ -1,7 +1,8 @@
 //! The wire format of Protocol Buffers, limited to the features that profiles use.
 //!
-//! Responsible for: fields of a message in order, borrowed from the file, so that a claimed length causes no allocation. Excludes groups
-//! (deprecated wire types 3 and 4): a message with one ends there, and the reader notes it.
+//! Responsible for: fields of a message in order, borrowed from the file, so that a claimed length causes no
+//! allocation. Excludes groups (deprecated wire types 3 and 4): a message with one ends there, and the reader
+//! notes it.
 //!
 //! Source: Protocol Buffers documentation, "Encoding".
 

@@ -1,7 +1,8 @@
 //! XPlane (`.xplane.pb`): recordings of JAX, TensorFlow and PyTorch/XLA on GPUs and TPUs.
 //!
-//! Responsible for: a trace for every device plane with the threads of the host; steps, modules and operations as in other readers.
-//! Excludes lines derived from others (framework operations, name scopes, sources), and device planes without events.
+//! Responsible for: a trace for every device plane with the threads of the host; steps, modules and
+//! operations as in other readers. Excludes lines derived from others (framework operations, name scopes,
+//! sources), and device planes without events.
 
 mod space;
 
@@ -26,7 +27,8 @@ impl Reader for XPlane {
     }
 
     fn matches(&self, head: &[u8]) -> bool {
-        // The first field is a plane, whose name precedes its lines; the plane itself may be longer than the head.
+        // The first field is a plane, whose name precedes its lines; the plane itself may be longer than the
+        // head.
         let Some(rest) = head.strip_prefix(b"\x0a") else { return false };
         let length = rest.iter().take(10).position(|byte| *byte < 0x80).map_or(0, |at| at + 1);
         let Some(inner) = rest.get(length..).filter(|_| length > 0) else { return false };
@@ -255,7 +257,8 @@ fn gpu(plane: &Plane<'_>, base: i64, trace: &mut RankTrace) {
     }
 }
 
-/// Turns operations that contain others of their line (loops, calls, conditionals) into annotations: they are no work of their own.
+/// Turns operations that contain others of their line (loops, calls, conditionals) into annotations: they are
+/// no work of their own.
 fn annotate_outer(rows: &mut [GpuActivity]) {
     rows.sort_by_key(|row| (row.start, std::cmp::Reverse(row.end)));
     for at in 1..rows.len() {

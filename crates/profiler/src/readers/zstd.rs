@@ -1,7 +1,8 @@
 //! A zstd-compressed stream.
 //!
-//! Responsible for: decompressing frame after frame, up to the first damage; all decompressed bytes of a truncated frame precede the error.
-//! The error reports the bytes read and lost, not the message of the library.
+//! Responsible for: decompressing frame after frame, up to the first damage; all decompressed bytes of a
+//! truncated frame precede the error. The error reports the bytes read and lost, not the message of the
+//! library.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
@@ -107,8 +108,8 @@ impl<R: Read> Unpacked<R> {
         }
     }
 
-    /// Ends the current frame, so that the data kept as reference for later blocks can be read: with an empty last block, and a checksum
-    /// that no reader verifies.
+    /// Ends the current frame, so that the data kept as reference for later blocks can be read: with an empty
+    /// last block, and a checksum that no reader verifies.
     fn end_frame(&mut self) {
         const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         if !self.decoder.is_finished() {

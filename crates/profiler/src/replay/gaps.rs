@@ -1,7 +1,8 @@
 //! Unrecorded time between the end of one pass and the start of the next.
 //!
-//! Responsible for: the latency of messages between stages and the time between passes of a rank, both fitted to recorded times. Also clock
-//! offsets between stages, from their messages. Does not fit recorded messages: their times are known.
+//! Responsible for: the latency of messages between stages and the time between passes of a rank, both fitted
+//! to recorded times. Also clock offsets between stages, from their messages. Does not fit recorded messages:
+//! their times are known.
 
 use super::graph::{Dependency, StepGraph, lag};
 use crate::passes::{Pass, PassKind, Passes};
@@ -12,14 +13,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gaps {
-    /// Time from the end of a pass to the start of a pass on the next stage that waited for it, in nanoseconds. 0 if messages were
-    /// recorded.
+    /// Time from the end of a pass to the start of a pass on the next stage that waited for it, in
+    /// nanoseconds. 0 if messages were recorded.
     #[serde(rename = "hop_ns")]
     pub hop: i64,
     /// Number of waits used for the fit.
     pub hops_seen: u64,
-    /// Time from the end of a pass to the start of the next one of its rank, in nanoseconds: median over passes that waited for no other
-    /// pass.
+    /// Time from the end of a pass to the start of the next one of its rank, in nanoseconds: median over
+    /// passes that waited for no other pass.
     #[serde(rename = "turn_ns")]
     pub turn: i64,
     #[serde(skip)]
@@ -65,7 +66,8 @@ pub(crate) fn lower_median(values: &mut [i64]) -> Option<i64> {
 }
 
 impl Gaps {
-    /// Fits the gaps to recorded times: the start of a pass minus the end of an awaited pass, if it clearly waited for that pass only.
+    /// Fits the gaps to recorded times: the start of a pass minus the end of an awaited pass, if it clearly
+    /// waited for that pass only.
     pub(super) fn fit(passes: &[Pass], graphs: &[StepGraph]) -> Self {
         let mut lengths: Vec<i64> =
             passes.iter().filter(|p| p.kind.is_compute()).map(Pass::duration).collect();
@@ -106,7 +108,8 @@ impl Gaps {
             gaps.hops_seen = 0;
             return gaps;
         }
-        // A clock offset lengthens one direction and shortens the other by the same time: the mean of both is free of it.
+        // A clock offset lengthens one direction and shortens the other by the same time: the mean of both is
+        // free of it.
         let mut boundaries: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
         for ((boundary, _), mut seen) in hops {
             boundaries.entry(boundary).or_default().push(median(&mut seen));
@@ -130,8 +133,9 @@ impl Gaps {
     }
 }
 
-/// Corrects the clocks of stages if messages would arrive before they were sent: the smallest gaps of both directions are made equal at
-/// every boundary. Returns the offset removed from each stage; empty if no clock is wrong.
+/// Corrects the clocks of stages if messages would arrive before they were sent: the smallest gaps of both
+/// directions are made equal at every boundary. Returns the offset removed from each stage; empty if no clock
+/// is wrong.
 ///
 /// offset of the upper stage = (smallest forward gap - smallest backward gap) / 2, the median over steps
 pub fn align_stages(passes: &mut Passes) -> Vec<StageClock> {

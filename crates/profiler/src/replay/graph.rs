@@ -1,10 +1,12 @@
 //! The dependency graph of one step.
 //!
-//! Responsible for: dependencies between the passes of a step, the ranks of each communication, and an order in which one sweep computes
-//! the longest path. Does not model schedules: the recorded order of a rank's passes is the schedule.
+//! Responsible for: dependencies between the passes of a step, the ranks of each communication, and an order
+//! in which one sweep computes the longest path. Does not model schedules: the recorded order of a rank's
+//! passes is the schedule.
 //!
-//! Streams of a rank are its compute, one for each direction of messages, and its data parallel communication. Passes after the last
-//! compute (reductions, clipping, the update) run in their recorded order.
+//! Streams of a rank are its compute, one for each direction of messages, and its data parallel
+//! communication. Passes after the last compute (reductions, clipping, the update) run in their recorded
+//! order.
 
 use super::links::{Links, link};
 use crate::passes::{Pass, PassKind, PassShape};
@@ -15,8 +17,8 @@ pub(super) mod lag {
     pub(in crate::replay) const NONE: u8 = 0;
     /// An unrecorded message.
     pub(in crate::replay) const HOP: u8 = 1;
-    /// No lag: a recorded order that is not required. A receive was posted when the previous pass had ended; it could have been posted
-    /// earlier. Applies if delays are kept.
+    /// No lag: a recorded order that is not required. A receive was posted when the previous pass had ended;
+    /// it could have been posted earlier. Applies if delays are kept.
     pub(in crate::replay) const ASKED: u8 = 2;
     /// First class of the transitions from one pass to the next on one rank.
     pub(in crate::replay) const TURN: u8 = 3;
@@ -63,8 +65,8 @@ pub(super) struct Times {
 }
 
 impl StepGraph {
-    /// Creates the graph of a step's passes, which are in order of rank and start. With `host_order`, ranks ran passes and messages in the
-    /// order of their program.
+    /// Creates the graph of a step's passes, which are in order of rank and start. With `host_order`, ranks
+    /// ran passes and messages in the order of their program.
     pub(super) fn new(
         passes: &[Pass],
         first: usize,
@@ -178,7 +180,8 @@ impl StepGraph {
         })
     }
 
-    /// Earliest start of a pass, from the ends of its dependencies. If delays are `kept`, the recorded order of receives counts, too.
+    /// Earliest start of a pass, from the ends of its dependencies. If delays are `kept`, the recorded order
+    /// of receives counts, too.
     pub(super) fn ready(
         &self,
         at: usize,
@@ -191,10 +194,12 @@ impl StepGraph {
         dependencies.map(|d| ends[d.from as usize] + lags[d.lag as usize]).max().unwrap_or(origin)
     }
 
-    /// The longest path: starts and ends of all passes from the step's beginning, and the last end, in nanoseconds. `durations` are those
-    /// of compute and the transfers of communications; `delays` are added to the earliest starts.
+    /// The longest path: starts and ends of all passes from the step's beginning, and the last end, in
+    /// nanoseconds. `durations` are those of compute and the transfers of communications; `delays` are
+    /// added to the earliest starts.
     ///
-    /// start = max(end of dependency + lag) + delay; end = start + duration, in a communication max(start) + transfer.
+    /// start = max(end of dependency + lag) + delay; end = start + duration, in a communication max(start) +
+    /// transfer.
     pub(super) fn run(
         &self,
         durations: &[i64],
@@ -226,7 +231,8 @@ impl StepGraph {
     }
 }
 
-/// Class of the time between two passes of one rank: both kinds, and whether the stage is the first, the last or between them.
+/// Class of the time between two passes of one rank: both kinds, and whether the stage is the first, the last
+/// or between them.
 pub(super) fn turn(from: &Pass, to: &Pass, stages: u32) -> u8 {
     let kind = |pass: &Pass| match pass.kind {
         PassKind::Forward => 0,

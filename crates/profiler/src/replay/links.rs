@@ -1,7 +1,8 @@
 //! Dependencies between passes of a step, and members of its communications.
 //!
-//! Responsible for: messages between neighbouring stages to their passes, and data parallel communication to the passes before and after
-//! it. If messages were not recorded, dependencies join passes directly. A pass without counterpart has no dependency: none is guessed.
+//! Responsible for: messages between neighbouring stages to their passes, and data parallel communication to
+//! the passes before and after it. If messages were not recorded, dependencies join passes directly. A pass
+//! without counterpart has no dependency: none is guessed.
 
 use super::graph::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
@@ -56,8 +57,8 @@ fn is_backward(kind: PassKind) -> bool {
     matches!(kind, PassKind::Backward | PassKind::BackwardInput)
 }
 
-/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines the
-/// dependencies of messages.
+/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of
+/// each rank determines the dependencies of messages.
 pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Links {
     let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
     let batches = micro_batches(passes);
@@ -99,7 +100,8 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
             depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
         }
         if is_backward(kind) {
-            // The last stage reverses the direction: its forward pass may be on the same rank, also in a zigzag layout.
+            // The last stage reverses the direction: its forward pass may be on the same rank, also in a
+            // zigzag layout.
             let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
             if next.is_none() {
                 depend(forward.find((replica, shard, stage, batch)), lag::NONE);
@@ -142,7 +144,8 @@ impl Links {
         self.edges.push((to as u32, Dependency { from: from as u32, lag }));
     }
 
-    /// Links a rank's own order: compute, each direction of messages, data parallel communication, and passes after the last compute.
+    /// Links a rank's own order: compute, each direction of messages, data parallel communication, and passes
+    /// after the last compute.
     fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32, host_order: bool) {
         use PassKind as K;
         let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
@@ -208,7 +211,8 @@ impl Links {
         }
     }
 
-    /// Links a host's own order: each pass and message depends on the last one that ended before it. No rank waits for the end of a send.
+    /// Links a host's own order: each pass and message depends on the last one that ended before it. No rank
+    /// waits for the end of a send.
     fn program(&mut self, passes: &[Pass], range: std::ops::Range<usize>) {
         use PassKind as K;
         let mut by_end: Vec<usize> = range
@@ -225,8 +229,8 @@ impl Links {
         }
     }
 
-    /// Joins the members of collectives: replicas, the first and the last stage over the embedding, shards over norms, all ranks for
-    /// clipping.
+    /// Joins the members of collectives: replicas, the first and the last stage over the embedding, shards
+    /// over norms, all ranks for clipping.
     fn meetings(&mut self, passes: &[Pass], stages: u32) {
         // By kind, step, stage, replica, shard and number.
         type Meeting = (PassKind, u32, u32, u32, u32, u32);
@@ -263,8 +267,9 @@ impl Arithmetic {
         Self(by_end)
     }
 
-    /// The pass whose end allowed a receive to begin, for either direction: the last one that ended before it. A rank posts its next
-    /// receive after finishing its previous work, so a late pass delays all later receives.
+    /// The pass whose end allowed a receive to begin, for either direction: the last one that ended before
+    /// it. A rank posts its next receive after finishing its previous work, so a late pass delays all
+    /// later receives.
     fn just_before(&self, passes: &[Pass], receive: usize) -> Option<usize> {
         let ended = self
             .0
@@ -381,8 +386,8 @@ impl Messages {
     }
 }
 
-/// Excludes recorded messages without a transfer: receives after the last pass that could need them, and sends before the first that could
-/// produce them.
+/// Excludes recorded messages without a transfer: receives after the last pass that could need them, and
+/// sends before the first that could produce them.
 fn real(passes: &[Pass], found: Vec<usize>, served: &[usize], send: bool) -> Vec<usize> {
     let first_end = served.iter().map(|&at| passes[at].end).min().unwrap_or(i64::MIN);
     let last_start = served.iter().map(|&at| passes[at].start).max().unwrap_or(i64::MAX);

@@ -1,7 +1,7 @@
 //! Normal durations of passes.
 //!
-//! Responsible for: medians and spreads of each rank's own passes, and the ideal of each kind over the job. Uses medians where a single
-//! stall would affect a mean.
+//! Responsible for: medians and spreads of each rank's own passes, and the ideal of each kind over the job.
+//! Uses medians where a single stall would affect a mean.
 
 use super::gaps::median;
 use crate::passes::{Pass, PassKind};
@@ -63,7 +63,8 @@ impl Normal {
         self.peers.get(&(pass.stage, pass.chunk, pass.kind)).copied()
     }
 
-    /// Mean over ranks and chunks of the medians of a kind, in nanoseconds; `None` without passes of the kind.
+    /// Mean over ranks and chunks of the medians of a kind, in nanoseconds; `None` without passes of the
+    /// kind.
     pub fn balanced(&self, kind: PassKind) -> Option<i64> {
         let medians: Vec<i64> = self.own.iter().filter(|(k, _)| k.2 == kind).map(|(_, s)| s.median).collect();
         let sum: i128 = medians.iter().map(|&m| i128::from(m)).sum();
@@ -71,8 +72,8 @@ impl Normal {
     }
 }
 
-/// The ideal of a job without stragglers: all passes of a kind take the same, over all ranks and steps. Compute takes the mean (the work
-/// has to be done), communication the median transfer.
+/// The ideal of a job without stragglers: all passes of a kind take the same, over all ranks and steps.
+/// Compute takes the mean (the work has to be done), communication the median transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ideal {
     by_kind: BTreeMap<PassKind, i64>,

@@ -1,7 +1,7 @@
 //! Selection of passes: by kind, rank, stage, replica, step, micro-batch.
 //!
-//! Responsible for: the set and its notation (`stage=3 kind=forward,backward step=10..20`). Rejects unknown keys and kinds, with the
-//! nearest known ones.
+//! Responsible for: the set and its notation (`stage=3 kind=forward,backward step=10..20`). Rejects unknown
+//! keys and kinds, with the nearest known ones.
 
 use crate::passes::{Pass, PassKind};
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -49,8 +49,8 @@ impl Subset {
             && (self.micro_batches.is_empty() || pass.micro_batch.is_some_and(batch))
     }
 
-    /// Reads pairs of a key and its values, separated by blanks or semicolons. Values are numbers, ranges (`2..5` includes both ends) and
-    /// kinds, separated by commas.
+    /// Reads pairs of a key and its values, separated by blanks or semicolons. Values are numbers, ranges
+    /// (`2..5` includes both ends) and kinds, separated by commas.
     ///
     /// # Errors
     ///

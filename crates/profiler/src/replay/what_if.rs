@@ -1,10 +1,10 @@
 //! What-if analysis: the job with some passes ideal and the rest as recorded, and the reverse.
 //!
-//! Responsible for: slowdown by stragglers, and shares of kinds, stages, replicas, ranks and steps in it. Excludes launch delays: both
-//! sides of every comparison are without them.
+//! Responsible for: slowdown by stragglers, and shares of kinds, stages, replicas, ranks and steps in it.
+//! Excludes launch delays: both sides of every comparison are without them.
 //!
-//! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over
-//! steps.
+//! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest
+//! ideal) / T_ideal, all T means over steps.
 
 use super::{Delays, Ideal, Replay, Runner, Subset};
 use crate::certainty::Certainty;
@@ -25,8 +25,9 @@ pub struct Share {
     pub recovered: f64,
     /// Slowdown with only these passes as recorded and all others ideal.
     pub alone: f64,
-    /// Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step
-    /// contains a pass twice, so the bound is valid without unrecorded passes, too.
+    /// Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over
+    /// a step. No path through a step contains a pass twice, so the bound is valid without unrecorded
+    /// passes, too.
     #[serde(rename = "at_most_ns")]
     pub at_most: i64,
     /// Certainty of the reported saving: `at_most` applies if some ranks were not recorded.
@@ -64,12 +65,13 @@ pub struct WhatIf {
     pub stages: Vec<Share>,
     /// By replica, in order; empty with a single one.
     pub replicas: Vec<Share>,
-    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause alone.
+    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause
+    /// alone.
     pub worst_ranks: Share,
     /// The last stage.
     pub last_stage: Share,
-    /// Correlation of forward and backward times of the same micro-batch and rank, relative to the rank's normal. Near 1 if micro-batches
-    /// differ in work (sequence lengths), which no rank causes.
+    /// Correlation of forward and backward times of the same micro-batch and rank, relative to the rank's
+    /// normal. Near 1 if micro-batches differ in work (sequence lengths), which no rank causes.
     pub micro_batch_correlation: Option<f64>,
     /// Standard deviation of forward times over micro-batches, as a share of the normal duration.
     pub micro_batch_spread: f64,
@@ -137,8 +139,8 @@ impl Replay<'_> {
         (analysis.slowdown, share)
     }
 
-    /// Correlation of the relative excess of forward and backward passes of the same micro-batch, and the spread of forward passes.
-    /// Excludes outliers (stalls).
+    /// Correlation of the relative excess of forward and backward passes of the same micro-batch, and the
+    /// spread of forward passes. Excludes outliers (stalls).
     fn micro_batches(&self, steps: &[usize]) -> (Option<f64>, f64) {
         type Key = (u32, u32, u32, u32);
         let mut pairs: BTreeMap<Key, [Option<f64>; 2]> = BTreeMap::new();

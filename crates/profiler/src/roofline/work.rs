@@ -1,7 +1,7 @@
 //! FLOP and bytes of operators, by their names and shapes.
 //!
-//! Responsible for: GEMMs, attention, convolutions, normalization, element-wise work, copies and lookups of PyTorch. Excludes unknown
-//! operators, and convolutions with unknown output.
+//! Responsible for: GEMMs, attention, convolutions, normalization, element-wise work, copies and lookups of
+//! PyTorch. Excludes unknown operators, and convolutions with unknown output.
 
 use crate::inputs;
 use crate::samples::{attention, product};
@@ -59,7 +59,8 @@ pub struct Work {
     pub bytes: f64,
 }
 
-/// Tests by its name whether an operator contracts (GEMMs, attention, convolutions). Readers keep the shapes of these.
+/// Tests by its name whether an operator contracts (GEMMs, attention, convolutions). Readers keep the shapes
+/// of these.
 pub(crate) fn contracts(operator: &str) -> bool {
     let base = operator.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
     let words = ["matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum"];
@@ -69,7 +70,8 @@ pub(crate) fn contracts(operator: &str) -> bool {
 /// Outputs of convolutions by input and weight.
 pub(super) type Outputs = BTreeMap<(Vec<u64>, Vec<u64>), Vec<u64>>;
 
-/// Outputs of convolutions, from the gradients of their backward passes: for recorders without the settings of the forward pass.
+/// Outputs of convolutions, from the gradients of their backward passes: for recorders without the settings
+/// of the forward pass.
 pub(super) fn outputs<'a>(operators: impl Iterator<Item = (&'a str, &'a str)>) -> Outputs {
     let mut all = Outputs::new();
     for (operator, shapes) in operators.filter(|(operator, _)| operator.ends_with("convolution_backward")) {
@@ -92,12 +94,13 @@ pub struct Convolved {
     transposed: bool,
 }
 
-/// Output of a forward convolution: from its recorded settings, otherwise from a backward pass with the same input and weight. A backward
-/// pass has only its settings.
+/// Output of a forward convolution: from its recorded settings, otherwise from a backward pass with the same
+/// input and weight. A backward pass has only its settings.
 pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> Option<Convolved> {
     let [input, weight, ..] = shapes else { return None };
     if let Some(settings) = inputs::convolution(text) {
-        // The gradient, which is the first input of a backward pass, has no such output; only the transposition matters there.
+        // The gradient, which is the first input of a backward pass, has no such output; only the
+        // transposition matters there.
         let output = settings.output(input, weight).unwrap_or_default();
         return Some(Convolved { output, transposed: settings.transposed });
     }
@@ -106,16 +109,17 @@ pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> O
     Some(Convolved { output, transposed })
 }
 
-/// Operations of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, elements of the output times weights of one output
-/// channel. A transposed one is the gradient of a convolution whose output is its input.
+/// Operations of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, elements of the output times
+/// weights of one output channel. A transposed one is the gradient of a convolution whose output is its
+/// input.
 fn operations(input: &[u64], output: &[u64], weight: &[u64], transposed: bool) -> f64 {
     let side = if transposed { input } else { output };
     2.0 * elements(side) * elements(weight.get(1..).unwrap_or_default())
 }
 
-/// Fused GEMMs of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, chosen experts `[T, k]` (`fused_moe`
-/// of vLLM and AITER). `2 T k h (u + d)` operations. The weights of at most `T k` experts are read, of at least `k` with `fewest`; tokens
-/// are read and written.
+/// Fused GEMMs of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, chosen
+/// experts `[T, k]` (`fused_moe` of vLLM and AITER). `2 T k h (u + d)` operations. The weights of at most `T
+/// k` experts are read, of at least `k` with `fewest`; tokens are read and written.
 fn experts(shapes: &[Vec<u64>], width: f64, fewest: bool) -> Option<Work> {
     let [tokens, up, down, chosen, ..] = shapes else { return None };
     let ([t, h], [e, u, up_in], [down_e, down_out, d], [routed, k]) =
@@ -141,7 +145,8 @@ pub(super) fn fewest_experts(operator: &str, shapes: &[Vec<u64>], width: f64) ->
     experts(shapes, width, true).filter(|_| routes(operator))
 }
 
-/// Work of an operator's call with elements of `width` bytes; `None` if unknown. `convolved` is the output of a convolution.
+/// Work of an operator's call with elements of `width` bytes; `None` if unknown. `convolved` is the output of
+/// a convolution.
 pub fn work(
     operator: &str,
     shapes: &[Vec<u64>],
@@ -162,8 +167,8 @@ pub fn work(
         let ([batch, queries, keys, heads, kv_heads, head], backward) = attention(operator, shapes)?;
         let [batch, queries, keys, heads, kv_heads, head] =
             [batch, queries, keys, heads, kv_heads, head].map(|side| side as f64);
-        // Two GEMMs of 2 q k d each, five in the backward pass (Dao, "FlashAttention-2", section 3). Assumes no mask, because shapes do not
-        // show it.
+        // Two GEMMs of 2 q k d each, five in the backward pass (Dao, "FlashAttention-2", section 3). Assumes
+        // no mask, because shapes do not show it.
         let one = 2.0 * batch * heads * queries * keys * head;
         let passed = batch * head * (2.0 * heads * queries + 2.0 * kv_heads * keys) * width;
         let (flop, bytes) = if backward { (5.0 * one, 2.0 * passed) } else { (2.0 * one, passed) };
@@ -253,7 +258,8 @@ mod tests {
 
     #[test]
     fn convolutions_take_their_output_from_the_backward_pass() {
-        // 118,013,952 multiply-adds per image (torchvision and fvcore's tables of ResNet-50), two operations each.
+        // 118,013,952 multiply-adds per image (torchvision and fvcore's tables of ResNet-50), two operations
+        // each.
         let forward = 2.0 * 118_013_952.0 * 32.0;
         let found = of("aten::cudnn_convolution", "[[32, 3, 224, 224], [64, 3, 7, 7], []]").expect("known");
         assert_eq!((found.0, found.1), (Kind::Convolution, forward));
@@ -269,7 +275,8 @@ mod tests {
         // One output channel per input channel: 9 multiplications per output (MobileNet, section 3.1).
         let depthwise = "[[8, 1024, 32, 32], [1024, 1, 3, 3]];stride=1,1;padding=1,1;dilation=1,1";
         assert_eq!(of("aten::convolution", depthwise).map(|found| found.1), Some(2.0 * 8_388_608.0 * 9.0));
-        // ConvTranspose2d: every input element is multiplied with the whole kernel of its channel; the output is twice as wide.
+        // ConvTranspose2d: every input element is multiplied with the whole kernel of its channel; the output
+        // is twice as wide.
         let transposed =
             "[[4, 512, 8, 8], [512, 256, 4, 4]];stride=2,2;padding=1,1;dilation=1,1;transposed=True";
         let found = of("aten::convolution", transposed).expect("known");
@@ -279,13 +286,14 @@ mod tests {
 
     #[test]
     fn attention_is_two_products_forward_and_five_backward() {
-        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that
-        // backward.
+        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for
+        // one sequence, and 2.5 times that backward.
         let shapes = "[[1, 16, 2048, 128], [1, 16, 2048, 128], [1, 16, 2048, 128], []]";
         let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);
         assert_eq!(forward.2, 4.0 * 2048.0 * 16.0 * 128.0 * 2.0);
-        // torch 2.11 with cuDNN: 8 of 32 heads have keys and values, and the first input of the backward pass is the output's gradient.
+        // torch 2.11 with cuDNN: 8 of 32 heads have keys and values, and the first input of the backward pass
+        // is the output's gradient.
         let shapes = "[[1, 32, 8192, 128], [1, 8, 8192, 128], [1, 8, 8192, 128], [], [], []]";
         let forward = of("aten::_cudnn_attention_forward", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 8192.0 * 8192.0 * 128.0 * 32.0);
@@ -296,7 +304,8 @@ mod tests {
 
     #[test]
     fn experts_that_are_chosen_are_read_once() {
-        // 16 tokens, two of 64 experts each: 2 * 16 * 2 * 4096 * (22016 + 11008) operations, the weights of 32 experts.
+        // 16 tokens, two of 64 experts each: 2 * 16 * 2 * 4096 * (22016 + 11008) operations, the weights of
+        // 32 experts.
         let shapes = "[[16, 4096], [64, 22016, 4096], [64, 4096, 11008], [16, 2]]";
         let found = of("vllm::rocm_aiter_fused_moe", shapes).expect("known");
         assert_eq!((found.0, found.1), (Kind::Experts, 8_657_043_456.0));

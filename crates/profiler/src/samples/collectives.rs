@@ -1,7 +1,8 @@
 //! Collectives of a job: transfers by operation, ranks and bytes, without waits.
 //!
-//! Responsible for: the time of a collective after all ranks have entered. If the other ranks were not traced, the time is that of the
-//! fastest of its kind, an upper bound. Excludes messages with an unknown peer.
+//! Responsible for: the time of a collective after all ranks have entered. If the other ranks were not
+//! traced, the time is that of the fastest of its kind, an upper bound. Excludes messages with an unknown
+//! peer.
 
 use super::options::SampleOptions;
 use crate::Job;
@@ -30,8 +31,9 @@ fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
     (size >= 2).then_some((kind, u64::from(size)))
 }
 
-/// Entry time of a row's last rank and the time after it, in nanoseconds. If only one side was traced, both are the recording's own. The
-/// bound of [`all_rows`] is the fastest of the whole recording, and one half of it must not depend on the other.
+/// Entry time of a row's last rank and the time after it, in nanoseconds. If only one side was traced, both
+/// are the recording's own. The bound of [`all_rows`] is the fastest of the whole recording, and one half of
+/// it must not depend on the other.
 fn taken(row: &CollectiveRow) -> (i64, i64) {
     if !row.estimate {
         return (row.last_start, row.shortest);

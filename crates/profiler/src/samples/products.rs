@@ -1,7 +1,7 @@
 //! GEMMs and attention of one rank: calls with their shapes and times.
 //!
-//! Responsible for: the kernels launched by one call of an operator, and joining calls of one shape. Excludes calls in the optimizer's
-//! phase: they are priced with the update.
+//! Responsible for: the kernels launched by one call of an operator, and joining calls of one shape. Excludes
+//! calls in the optimizer's phase: they are priced with the update.
 
 use super::options::SampleOptions;
 use super::shapes::{attention, format, lists, product};
@@ -212,7 +212,8 @@ fn sort(
     }
 }
 
-/// Role of a GEMM in its layer. In backward passes, a GEMM that contracts over tokens (rows of forward GEMMs) is the weight gradient.
+/// Role of a GEMM in its layer. In backward passes, a GEMM that contracts over tokens (rows of forward GEMMs)
+/// is the weight gradient.
 fn pass(phase: Phase, [batch, m, _, k]: [u64; 4], tokens: &BTreeSet<u64>) -> ProductPass {
     match phase {
         Phase::BackwardWeight => ProductPass::WeightGradient,

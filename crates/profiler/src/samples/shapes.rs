@@ -1,6 +1,7 @@
 //! Shapes and formats of operators, in the notation of recorders and kernels.
 //!
-//! Responsible for: m, n and k of `[[4096, 5120], [5120, 1024]]`; formats by kernel name. Dimensions are not guessed.
+//! Responsible for: m, n and k of `[[4096, 5120], [5120, 1024]]`; formats by kernel name. Dimensions are not
+//! guessed.
 
 use railwright_spec::precision::DataType;
 
@@ -48,7 +49,8 @@ pub(crate) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
     .filter(|sides| sides.iter().all(|side| *side > 0))
 }
 
-/// Batch, queries, keys, heads, key-value heads and head width of a fused attention operator, and whether it is a backward pass.
+/// Batch, queries, keys, heads, key-value heads and head width of a fused attention operator, and whether it
+/// is a backward pass.
 pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6], bool)> {
     let base = operator.rsplit("::").next().unwrap_or_default();
     let backward = base.contains("backward") || base.contains("bwd");
@@ -61,7 +63,8 @@ pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
     if d != kd {
         return None;
     }
-    // PyTorch's own operators, including those for cuDNN, have heads before positions; the kernel libraries have them after positions.
+    // PyTorch's own operators, including those for cuDNN, have heads before positions; the kernel libraries
+    // have them after positions.
     let heads_first = base.contains("scaled_dot_product") || base.contains("cudnn_attention");
     let (queries, heads, keys, kv_heads) = if heads_first { (q2, q1, k2, k1) } else { (q1, q2, k1, k2) };
     let all = [b, queries, keys, heads, kv_heads, d];
@@ -70,8 +73,9 @@ pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
 
 /// Format of a GEMM's inputs from the name of its kernel; `None` if the name lacks it.
 ///
-/// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs, output (`t` bf16, `h` fp16, `q`,
-/// `r` fp8, `s` fp32); Tensile: the types after the layout, `_BBS_`, `_HHS_`, `_SB_`.
+/// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs,
+/// output (`t` bf16, `h` fp16, `q`, `r` fp8, `s` fp32); Tensile: the types after the layout, `_BBS_`,
+/// `_HHS_`, `_SB_`.
 pub(crate) fn format(kernel: &str) -> Option<DataType> {
     let lower = kernel.to_ascii_lowercase();
     if let Some(letters) = lower

@@ -2,11 +2,13 @@
 //!
 //! Responsible for: names as in the servers' sources and traces. Excludes names that only resemble them.
 //!
-//! Sources of the names: vLLM `Worker.annotate_profile` (`execute_context_9(8155)_generation_37(37)`) and its detailed form
-//! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys);
-//! SGLang `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512
-//! dec=7]`); ATOM (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx
-//! tokens, 31 gen reqs`). Older servers write none; with recorded stacks, the Python function of a step marks it ([`call`]).
+//! Sources of the names: vLLM `Worker.annotate_profile` (`execute_context_9(8155)_generation_37(37)`) and its
+//! detailed form (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`:
+//! `sq` are tokens of queries, `sk` of keys); SGLang `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`,
+//! `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512 dec=7]`); ATOM (`prefill[bs=2
+//! tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx
+//! tokens, 31 gen reqs`). Older servers write none; with recorded stacks, the Python function of a step marks
+//! it ([`call`]).
 
 use serde::Serialize;
 
@@ -107,8 +109,9 @@ const CALLS: [(Server, &str, &str); 4] = [
     (Server::TensorrtLlm, "tensorrt_llm/_torch/pyexecutor/py_executor.py", "_forward_step"),
 ];
 
-/// Step of a server from the Python function that executes it, such as `vllm/v1/worker/gpu_model_runner.py(1002): execute_model`. The frame
-/// contains neither the mode nor tokens. `None` for other functions.
+/// Step of a server from the Python function that executes it, such as
+/// `vllm/v1/worker/gpu_model_runner.py(1002): execute_model`. The frame contains neither the mode nor tokens.
+/// `None` for other functions.
 pub fn call(name: &str) -> Option<StepMark> {
     let (place, function) = name.rsplit_once("): ")?;
     let (file, line) = place.rsplit_once('(')?;

@@ -1,7 +1,7 @@
 //! Steps of an inference server by mode.
 //!
-//! Responsible for: the rows of the report, with times of each mode separately: a mean over prefill and decode describes neither. Excludes
-//! advice.
+//! Responsible for: the rows of the report, with times of each mode separately: a mean over prefill and
+//! decode describes neither. Excludes advice.
 
 use super::{Marked, Mode, Server, device_steps, host_steps};
 use crate::trace::NONE;
@@ -42,9 +42,11 @@ pub struct ModeRow {
     pub generation_requests: Option<f64>,
     /// Mean tokens computed per step for requests in decode; `None` if not recorded.
     pub generation_tokens: Option<f64>,
-    /// Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them.
+    /// Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation
+    /// lacks them.
     pub tokens_per_s: Option<f64>,
-    /// Mean time per step and rank by line of the first page, in the order of [`Group::ALL`], in nanoseconds.
+    /// Mean time per step and rank by line of the first page, in the order of [`Group::ALL`], in
+    /// nanoseconds.
     pub groups_ns: Vec<f64>,
     /// Share of kernel time launched by graphs (`cudaGraphLaunch`, `hipGraphLaunch`; 0 to 1).
     pub graph_share: f64,
@@ -111,7 +113,8 @@ pub(crate) fn serving(views: &[View<'_>], windows: &Windows, waterfall: &Waterfa
     Some(Serving { server: marked.first()?.mark.server, modes })
 }
 
-/// Index of the rank whose steps define the numbers of windows: the one with most annotations, the first of equal ones.
+/// Index of the rank whose steps define the numbers of windows: the one with most annotations, the first of
+/// equal ones.
 pub(crate) fn reference(views: &[View<'_>]) -> Option<usize> {
     let counts = views.iter().map(|view| annotated(view).len()).enumerate().filter(|(_, count)| *count > 0);
     counts.max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at))).map(|(at, _)| at)

@@ -1,6 +1,7 @@
 //! The annotated steps of one rank of an inference server.
 //!
-//! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does not match ranks.
+//! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does
+//! not match ranks.
 
 use super::{StepMark, call, mark};
 use crate::trace::{GpuKind, HostKind};
@@ -15,8 +16,8 @@ pub(crate) struct Marked {
     pub(crate) end: i64,
 }
 
-/// Steps from host annotations. Without any, from the functions that execute them, unless a trainer's steps are annotated: a trainer may
-/// contain a server.
+/// Steps from host annotations. Without any, from the functions that execute them, unless a trainer's steps
+/// are annotated: a trainer may contain a server.
 pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
     let annotated = apart(trace, rows(trace, HostKind::Annotation), mark);
     let trains = || trace.names.iter().any(|name| step_number(name).is_some());
@@ -41,7 +42,8 @@ pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
     apart(trace, annotated.map(|row| (row.name, row.start, row.end)), mark)
 }
 
-/// Marks of steps. Those within another one, or concurrent with it on a second stream, belong to the same step.
+/// Marks of steps. Those within another one, or concurrent with it on a second stream, belong to the same
+/// step.
 fn apart(
     trace: &RankTrace,
     rows: impl Iterator<Item = (NameId, i64, i64)>,

@@ -1,7 +1,7 @@
 //! Allocated memory at every moment of a device's history.
 //!
-//! Responsible for: following allocations and frees by address, including blocks from before the history. A block that is freed without an
-//! allocation existed before; it has a stack only if its segment has one.
+//! Responsible for: following allocations and frees by address, including blocks from before the history. A
+//! block that is freed without an allocation existed before; it has a stack only if its segment has one.
 
 use super::read::{Action, BlockState, Event, Segment, Stack};
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
 //! The `[memory]` events of a PyTorch profiler trace (`profile_memory=True`) as the history of a snapshot.
 //!
-//! Responsible for: allocations and frees, with the host frames around them as their stacks. The members are those of
-//! `torch/csrc/profiler/kineto_shim.cpp` and `torch/csrc/autograd/profiler_kineto.cpp`: `Bytes`, `Addr`, `Device Type`, `Device Id`, `Total
-//! Allocated`, `Total Reserved`. Excludes host memory, unless nothing else was recorded, and fragmentation: such a trace has no segments.
+//! Responsible for: allocations and frees, with the host frames around them as their stacks. The members are
+//! those of `torch/csrc/profiler/kineto_shim.cpp` and `torch/csrc/autograd/profiler_kineto.cpp`: `Bytes`,
+//! `Addr`, `Device Type`, `Device Id`, `Total Allocated`, `Total Reserved`. Excludes host memory, unless
+//! nothing else was recorded, and fragmentation: such a trace has no segments.
 
 use super::read::{Action, Block, BlockState, Device, Event, Frame, Segment, Snapshot, Stack};
 use indexmap::{IndexMap, IndexSet};
@@ -13,8 +14,8 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of kept frames per stack, innermost first. Without a limit, frames that never end would make every stack as long as the
-/// trace.
+/// Maximum number of kept frames per stack, innermost first. Without a limit, frames that never end would
+/// make every stack as long as the trace.
 const DEEPEST: usize = 256;
 
 /// Number of the host among device types (`c10::DeviceType::CPU`).

@@ -1,6 +1,7 @@
 //! Purpose of memory, from the stack that allocated it.
 //!
-//! Responsible for: the kinds, with the calculator's names, and the frames of each kind. Without a stack the kind is unknown.
+//! Responsible for: the kinds, with the calculator's names, and the frames of each kind. Without a stack the
+//! kind is unknown.
 
 use super::read::Frame;
 use serde::Serialize;
@@ -106,12 +107,13 @@ fn of(frame: &Frame) -> Option<Use> {
     (name == "forward" || name == "_call_impl").then_some(Use::Activations)
 }
 
-/// Purpose of the allocations of a stack (innermost frame first): the first in the order below that any of its frames has.
+/// Purpose of the allocations of a stack (innermost frame first): the first in the order below that any of
+/// its frames has.
 pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
     let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
-    // A forward pass within a backward pass is recompute, and the frames of the autograd engine enclose it. Workspaces keep their own kind,
-    // independent of the outer frames.
+    // A forward pass within a backward pass is recompute, and the frames of the autograd engine enclose it.
+    // Workspaces keep their own kind, independent of the outer frames.
     let order = [
         Use::Workspace,
         Use::Communication,
@@ -123,7 +125,8 @@ pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     order.into_iter().find(|kind| shown.contains(kind)).unwrap_or(Use::Other)
 }
 
-/// Position of a stack in the user's code: its innermost frame outside the framework, otherwise its innermost one.
+/// Position of a stack in the user's code: its innermost frame outside the framework, otherwise its innermost
+/// one.
 pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     let Some(frame) =
         stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))

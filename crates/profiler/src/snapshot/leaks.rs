@@ -1,7 +1,7 @@
 //! Memory that grows from step to step.
 //!
-//! Responsible for: stacks with a growing number of blocks over the whole history. Excludes single allocations (weights, moments), and
-//! blocks that exist at the end only because the last step has not ended.
+//! Responsible for: stacks with a growing number of blocks over the whole history. Excludes single
+//! allocations (weights, moments), and blocks that exist at the end only because the last step has not ended.
 
 use super::history::{Blocks, History};
 use super::kinds;
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 /// Number of parts of a history, by events.
 const PARTS: usize = 8;
-/// Minimum number of these parts in which a stack must leave blocks. It excludes single allocations and the last step.
+/// Minimum number of these parts in which a stack must leave blocks. It excludes single allocations and the
+/// last step.
 const HIT: usize = 6;
 
 /// A stack whose memory grows.

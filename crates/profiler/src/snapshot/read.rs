@@ -1,6 +1,7 @@
 //! A snapshot's pickle to segments, blocks and events.
 //!
-//! Responsible for: the members of the format that analyses use, with each shared stack once. Rejects other files, with the missing member.
+//! Responsible for: the members of the format that analyses use, with each shared stack once. Rejects other
+//! files, with the missing member.
 
 use crate::flight::pickle::Parts;
 use indexmap::{IndexMap, IndexSet};
@@ -8,7 +9,8 @@ use railwright_spec::problem::Problem;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-/// A function on a stack. Frames share texts that exist once in the file, so a repeated text takes no additional memory.
+/// A function on a stack. Frames share texts that exist once in the file, so a repeated text takes no
+/// additional memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The file.

@@ -1,7 +1,8 @@
 //! The report on a snapshot.
 //!
-//! Responsible for: composition of the peak by kind, place and module, memory over time, fragmentation, and the allocator's requests to the
-//! driver. Without a history there is no peak: the state at the end is shown, labelled as such.
+//! Responsible for: composition of the peak by kind, place and module, memory over time, fragmentation, and
+//! the allocator's requests to the driver. Without a history there is no peak: the state at the end is shown,
+//! labelled as such.
 
 use super::history::{Blocks, History, history};
 use super::kinds::{self, Use};
@@ -71,7 +72,8 @@ pub struct DeviceReport {
     pub allocated_bytes: u64,
     /// Bytes reserved by the allocator at the end.
     pub reserved_bytes: u64,
-    /// Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
+    /// Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without
+    /// segments.
     pub fragmented_bytes: Option<u64>,
     /// Bytes of free segments, which can be released. `None` without segments.
     pub cached_bytes: Option<u64>,
@@ -91,7 +93,8 @@ pub struct DeviceReport {
     pub segment_allocs: u64,
     /// Number of segments that it released.
     pub segment_frees: u64,
-    /// Number of times that the allocator released segments and requested one at once: its cache had no block that fits.
+    /// Number of times that the allocator released segments and requested one at once: its cache had no
+    /// block that fits.
     pub cache_flushes: u64,
     /// Number of out-of-memory events.
     pub out_of_memory: u64,

@@ -6,10 +6,11 @@ use crate::occupancy::Occupancy;
 use crate::windows::{StepWindow, Windows};
 use railwright_spec::median;
 
-/// Number of steps in the windows, at least 1. If steps begin with compute or at the end of a collective, the recording ends before the
-/// last step does: the part before the next step's first compute is missing. The last step then counts as its share of the shortest other
-/// step. An `opening` of the first step, in nanoseconds, is missing from the last step. The missing time is limited to the time that other
-/// steps need after as many kernels: a larger difference means that the others were delayed.
+/// Number of steps in the windows, at least 1. If steps begin with compute or at the end of a collective, the
+/// recording ends before the last step does: the part before the next step's first compute is missing. The
+/// last step then counts as its share of the shortest other step. An `opening` of the first step, in
+/// nanoseconds, is missing from the last step. The missing time is limited to the time that other steps need
+/// after as many kernels: a larger difference means that the others were delayed.
 pub(crate) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
@@ -23,8 +24,8 @@ pub(crate) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) 
     (durations.len() as f64 - missing).max(1.0)
 }
 
-/// Missing time of the last step by its kernels, in nanoseconds: time that other steps take after as many kernels. Minimum over steps,
-/// median over ranks. `None` without kernels.
+/// Missing time of the last step by its kernels, in nanoseconds: time that other steps take after as many
+/// kernels. Minimum over steps, median over ranks. `None` without kernels.
 fn rest(windows: &Windows, occupancies: &[Occupancy]) -> Option<f64> {
     let (last, others) = windows.steps.split_last()?;
     let of = |on: &Occupancy| {

@@ -1,9 +1,9 @@
 //! The opening of the first step: device activity before its first compute.
 //!
-//! Responsible for: extending the first step back to the median rank's first activity, if the recording contains it. If steps begin with
-//! compute and weights are gathered first, each step's opening is in the previous step. The first step has no previous one, so a rank late
-//! in every opening would be charged once too little. Excludes first steps with recorded work before them, and openings that no later step
-//! has.
+//! Responsible for: extending the first step back to the median rank's first activity, if the recording
+//! contains it. If steps begin with compute and weights are gathered first, each step's opening is in the
+//! previous step. The first step has no previous one, so a rank late in every opening would be charged once
+//! too little. Excludes first steps with recorded work before them, and openings that no later step has.
 
 use crate::Job;
 use crate::occupancy::Occupancy;
@@ -40,8 +40,9 @@ pub(crate) fn opened(windows: &Windows, opening: i64) -> Windows {
     opened
 }
 
-/// Tests whether the last step lacks an opening of this length, in nanoseconds: at least half of it, relative to the shortest other step.
-/// If no step lacks it, the time before the first step is something else, such as the end of a warm-up. Two steps are too few to decide.
+/// Tests whether the last step lacks an opening of this length, in nanoseconds: at least half of it, relative
+/// to the shortest other step. If no step lacks it, the time before the first step is something else, such as
+/// the end of a warm-up. Two steps are too few to decide.
 fn lack(windows: &Windows, opening: i64) -> bool {
     let durations: Vec<i64> = windows.steps.iter().map(StepWindow::duration).collect();
     match durations.split_last() {

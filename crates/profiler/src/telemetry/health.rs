@@ -1,7 +1,8 @@
 //! Device counters of each rank during the recording.
 //!
-//! Responsible for: assigning samples to ranks by host and device, medians within the recording, growth of totals, and comparison of a
-//! rank's clock with the others'. Excludes devices that two ranks of a host have in common.
+//! Responsible for: assigning samples to ranks by host and device, medians within the recording, growth of
+//! totals, and comparison of a rank's clock with the others'. Excludes devices that two ranks of a host have
+//! in common.
 
 use super::{Metric, Sample, throttle_reasons};
 use crate::Job;
@@ -48,7 +49,8 @@ pub struct RankHealth {
     pub throttle_reasons: Vec<&'static str>,
     /// XID errors.
     pub xid_errors: Vec<u32>,
-    /// Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
+    /// Growth of totals by name; the value itself with a single reading. Network cards are those of the
+    /// rank's host.
     pub errors: Vec<(String, f64)>,
 }
 

@@ -1,10 +1,10 @@
 //! Names of counters.
 //!
-//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle masks to reasons. Unknown
-//! names are no metrics.
+//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle
+//! masks to reasons. Unknown names are no metrics.
 //!
-//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`; Prometheus node exporter,
-//! collector `infiniband`.
+//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`;
+//! Prometheus node exporter, collector `infiniband`.
 
 use serde::Serialize;
 

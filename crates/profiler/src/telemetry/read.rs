@@ -1,7 +1,7 @@
 //! Files of counters.
 //!
-//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of `dcgmi dmon`, and lines of
-//! Prometheus. Rejects files without a known name, and counts unreadable rows.
+//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of
+//! `dcgmi dmon`, and lines of Prometheus. Rejects files without a known name, and counts unreadable rows.
 
 use super::{Metric, Sample};
 use railwright_spec::problem::Problem;
@@ -95,8 +95,8 @@ fn value(cell: &str) -> Option<f64> {
     cell.get(..end)?.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Time in nanoseconds since 1970. Accepts seconds, milliseconds or nanoseconds since 1970, or a date (`2026/05/01 12:00:00.123`,
-/// `2026-05-01T12:00:00Z`) in UTC.
+/// Time in nanoseconds since 1970. Accepts seconds, milliseconds or nanoseconds since 1970, or a date
+/// (`2026/05/01 12:00:00.123`, `2026-05-01T12:00:00Z`) in UTC.
 fn time(cell: &str) -> Option<i64> {
     let cell = cell.trim().trim_matches('"');
     if let Ok(number) = cell.parse::<f64>() {

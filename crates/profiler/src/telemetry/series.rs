@@ -1,14 +1,16 @@
 //! Device counters of a rank over time, for rows next to its activities.
 //!
-//! Responsible for: readings of clocks, power and temperature, and rates of totals of network cards, as changes since the start of a step.
-//! A counter without readings for the whole step has no row, because a gap would look like 0. Readings without a time have no place.
+//! Responsible for: readings of clocks, power and temperature, and rates of totals of network cards, as
+//! changes since the start of a step. A counter without readings for the whole step has no row, because a gap
+//! would look like 0. Readings without a time have no place.
 
 use super::health::assigned;
 use super::{Metric, Sample};
 use crate::Job;
 use std::collections::BTreeMap;
 
-/// Maximum distance of a reading from the moments for which it holds, in nanoseconds: counters are read every second or less often.
+/// Maximum distance of a reading from the moments for which it holds, in nanoseconds: counters are read every
+/// second or less often.
 const REACH: i64 = 2_000_000_000;
 
 /// Maximum distance of a reading of a total from the step: exporters are read every 15 to 60 seconds.
@@ -61,7 +63,8 @@ fn times(samples: &[&Sample], metric: Metric) -> BTreeMap<i64, f64> {
     of.filter_map(|sample| Some((sample.time?, sample.value))).collect()
 }
 
-/// Each reading, from the middle between it and the one before. Empty if a moment of the step is farther than [`REACH`] from all readings.
+/// Each reading, from the middle between it and the one before. Empty if a moment of the step is farther than
+/// [`REACH`] from all readings.
 fn held(readings: &BTreeMap<i64, f64>, start: i64, end: i64) -> Vec<(i64, f64)> {
     let times: Vec<i64> = readings.keys().copied().collect();
     let is_near = |(one, next): (&i64, &i64)| next.saturating_sub(*one) <= 2 * REACH;
@@ -82,8 +85,8 @@ fn held(readings: &BTreeMap<i64, f64>, start: i64, end: i64) -> Vec<(i64, f64)> 
     changes
 }
 
-/// Growth of totals between two readings over their distance in time, summed over cards, in units per second. Cards whose readings do not
-/// enclose the step, or whose total began again, are left out.
+/// Growth of totals between two readings over their distance in time, summed over cards, in units per second.
+/// Cards whose readings do not enclose the step, or whose total began again, are left out.
 fn rates(samples: &[&Sample], metric: Metric, start: i64, end: i64) -> Vec<(i64, f64)> {
     let mut cards: BTreeMap<&str, BTreeMap<i64, f64>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.metric == metric) {
@@ -147,7 +150,8 @@ mod tests {
     #[test]
     fn the_rate_of_a_total_is_its_growth_over_time() {
         let sent = |card: &str, at: i64, value: f64| sample(card, at, Metric::BytesSent, value);
-        // 50 GB in a second is 50 GB/s; the second card began again, and the third was not read after the step.
+        // 50 GB in a second is 50 GB/s; the second card began again, and the third was not read after the
+        // step.
         let job = job(vec![
             sent("mlx5_0/1", 0, 1e9),
             sent("mlx5_0/1", SECOND, 51e9),

@@ -1,12 +1,14 @@
 //! Mutations of traces.
 //!
-//! Responsible for: recorder faults: clock offsets and lost kernels; and scale: replicas of a job. Does not change the activities.
+//! Responsible for: recorder faults: clock offsets and lost kernels; and scale: replicas of a job. Does not
+//! change the activities.
 
 use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuActivity};
 use crate::{Job, RankTrace};
 
-/// Shifts a clock by `offset` nanoseconds and adds a drift of `ppm` parts per million from the trace's first activity on.
+/// Shifts a clock by `offset` nanoseconds and adds a drift of `ppm` parts per million from the trace's first
+/// activity on.
 pub fn move_clock(trace: &mut RankTrace, offset: i64, ppm: f64) {
     let first = trace.gpu.starts().first().into_iter().chain(trace.host.starts().first()).min().copied();
     let first = first.unwrap_or_default();
@@ -15,8 +17,8 @@ pub fn move_clock(trace: &mut RankTrace, offset: i64, ppm: f64) {
     trace.host.map_times(to);
 }
 
-/// Removes the first `count` communication kernels and all device activities that began before the last of them ended, as if the profiler
-/// had started late.
+/// Removes the first `count` communication kernels and all device activities that began before the last of
+/// them ended, as if the profiler had started late.
 pub fn drop_leading(trace: &mut RankTrace, count: usize) {
     if count == 0 {
         return;
@@ -36,8 +38,9 @@ pub fn keep(trace: &mut RankTrace, wanted: impl Fn(&GpuActivity) -> bool) {
     trace.gpu = kept;
 }
 
-/// `copies` replicas of a job as one job. Replica `k` has the ranks `k * n ..`. Its groups are shifted with it, so its ranks communicate
-/// with each other as before. A group of the whole world stays a group of its replica.
+/// `copies` replicas of a job as one job. Replica `k` has the ranks `k * n ..`. Its groups are shifted with
+/// it, so its ranks communicate with each other as before. A group of the whole world stays a group of its
+/// replica.
 pub fn replicate(job: &Job, copies: u32) -> Job {
     let size = job.world_size;
     let mut traces = Vec::with_capacity(job.members.len() * copies as usize);

@@ -1,7 +1,8 @@
 //! A pipeline whose recording describes nothing.
 //!
-//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor parallel groups of neighbours, by names alone: no groups, no
-//! launches, no steps. A message takes a fixed time after both ends have entered, and both leave it together.
+//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor parallel groups of neighbours,
+//! by names alone: no groups, no launches, no steps. A message takes a fixed time after both ends have
+//! entered, and both leave it together.
 
 use super::Recurrence;
 use crate::Job;
@@ -23,8 +24,8 @@ pub struct Pipelined {
     pub layers: u32,
     /// Forward time of a layer in nanoseconds; backward takes twice that.
     pub layer: i64,
-    /// True if layers have the kernel names of a transformer in PyTorch: 10% of the backward pass is marked as backward by name. The update
-    /// then has three launches.
+    /// True if layers have the kernel names of a transformer in PyTorch: 10% of the backward pass is marked
+    /// as backward by name. The update then has three launches.
     pub transformer: bool,
 }
 

@@ -1,8 +1,8 @@
 //! A simulated job that follows a plan.
 //!
-//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer. A host that
-//! runs ahead launches them. Some ranks can be slow, late or idle. Waits are simulated, so the traces are consistent. Not realistic beyond
-//! that.
+//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce
+//! and an optimizer. A host that runs ahead launches them. Some ranks can be slow, late or idle. Waits are
+//! simulated, so the traces are consistent. Not realistic beyond that.
 
 use super::Recurrence;
 use crate::Job;
@@ -30,7 +30,8 @@ pub struct Synthetic {
     pub kernels: u32,
     /// Compute time of a layer, in nanoseconds.
     pub compute: i64,
-    /// Transfer time of a tensor parallel all-reduce in nanoseconds; the data parallel one takes ten times that.
+    /// Transfer time of a tensor parallel all-reduce in nanoseconds; the data parallel one takes ten times
+    /// that.
     pub transfer: i64,
     /// Variation of kernel durations, in parts per thousand.
     pub jitter: u64,
@@ -38,8 +39,8 @@ pub struct Synthetic {
     pub described: bool,
     /// True if they record their sequence number.
     pub numbered: bool,
-    /// Variation of attention (half as long as the other kernels of a layer) between layers of replicas, in parts per thousand; 0 for none.
-    /// It represents different sequence lengths.
+    /// Variation of attention (half as long as the other kernels of a layer) between layers of replicas, in
+    /// parts per thousand; 0 for none. It represents different sequence lengths.
     pub sequences: u64,
     /// True if few of these lengths are far above the others, as in real data sets, with the same mean.
     pub skewed: bool,
@@ -59,20 +60,24 @@ pub struct Synthetic {
     pub slow_host: Vec<(u32, i64)>,
     /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
-    /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of every step, as in a real job.
+    /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of
+    /// every step, as in a real job.
     pub slow_link_steps: Vec<u32>,
-    /// (replica, number, nanoseconds): one in this number of the replica's tensor-parallel all-reduces takes longer by this time.
+    /// (replica, number, nanoseconds): one in this number of the replica's tensor-parallel all-reduces takes
+    /// longer by this time.
     pub rare_long: Vec<(u32, u32, i64)>,
     /// (replica, layers): further layers in each step of this replica, like those of another micro-batch.
     pub more_layers: Vec<(u32, u32)>,
     /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
-    /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
-    /// groups of one rank then have none.
+    /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits
+    /// for all reductions; tensor groups of one rank then have none.
     pub overlapped: bool,
-    /// Neighbouring replicas that exchange tokens in the middle of every layer; 1 for none. Must divide the number of replicas.
+    /// Neighbouring replicas that exchange tokens in the middle of every layer; 1 for none. Must divide the
+    /// number of replicas.
     pub experts: u32,
-    /// True if weights are gathered a layer ahead on the stream of the gradients, as in full sharding; requires `overlapped`.
+    /// True if weights are gathered a layer ahead on the stream of the gradients, as in full sharding;
+    /// requires `overlapped`.
     pub gathered: bool,
 }
 

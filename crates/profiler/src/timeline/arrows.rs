@@ -1,7 +1,7 @@
 //! Arrows of a measured step: messages, launches, collectives, and causes of waits and bubbles.
 //!
-//! Responsible for: positions of trace rows in the view, and an arrow for each pair with both ends in it. The last rank to enter a
-//! collective comes from matching, launches from correlation identifiers.
+//! Responsible for: positions of trace rows in the view, and an arrow for each pair with both ends in it. The
+//! last rank to enter a collective comes from matching, launches from correlation identifiers.
 
 use super::rows::{Drawn, Of, Source};
 use crate::joined::Joined;
@@ -131,7 +131,8 @@ impl Places {
         }
     }
 
-    /// Origin of an arrow to a row that waits for this one: the previous pass if passes are in the view, otherwise the row.
+    /// Origin of an arrow to a row that waits for this one: the previous pass if passes are in the view,
+    /// otherwise the row.
     fn before(&self, member: usize, row: Source, columns: &Columns) -> Option<Place> {
         let own = *self.rows.get(&(member, row))?;
         let start = columns.tracks.get(own.0 as usize)?.starts.get(own.1 as usize)?;

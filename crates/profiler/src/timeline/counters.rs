@@ -1,7 +1,7 @@
 //! Counters of one rank: waiting kernels, and the bandwidth of its communication.
 //!
-//! Responsible for: deriving them from the rank's view. Clocks, power and traffic of network cards are those of [`crate::telemetry`], because a
-//! trace of activities does not contain them.
+//! Responsible for: deriving them from the rank's view. Clocks, power and traffic of network cards are those
+//! of [`crate::telemetry`], because a trace of activities does not contain them.
 
 use super::rank::Inputs;
 use crate::trace::NONE;
@@ -33,8 +33,8 @@ pub(super) fn of(
         .filter_map(move |(name, unit, changes)| Counter::of(head(name), unit, changes, window, MOST_POINTS))
 }
 
-/// Kernels and copies that were launched and have not started: `+1` at the host call, `-1` at the start on the device. A long time at 0
-/// means that the device waits for its host.
+/// Kernels and copies that were launched and have not started: `+1` at the host call, `-1` at the start on
+/// the device. A long time at 0 means that the device waits for its host.
 fn queued(view: &View<'_>, inputs: &Inputs) -> Vec<(i64, f64)> {
     let mut changes = Vec::new();
     if view.from_host {
@@ -55,7 +55,8 @@ fn queued(view: &View<'_>, inputs: &Inputs) -> Vec<(i64, f64)> {
     changes
 }
 
-/// Bytes of communication over the time of their transfers, without waits: algorithm bandwidth as in nccl-tests, summed over streams.
+/// Bytes of communication over the time of their transfers, without waits: algorithm bandwidth as in
+/// nccl-tests, summed over streams.
 fn bandwidth(view: &View<'_>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<(i64, f64)> {
     let mut changes = Vec::new();
     for row in 0..view.gpu.len() {

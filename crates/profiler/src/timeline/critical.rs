@@ -1,8 +1,9 @@
 //! The critical path of a measured step, over all ranks of the job.
 //!
-//! Responsible for: walking back from the end of the last rank along its device's activities. At a wait for other ranks, the path continues
-//! on the last one to enter, from its entry on. Every moment of the step is on the path once; time on ranks outside the view is labelled
-//! as such. A wait whose last rank was not recorded is itself on the path.
+//! Responsible for: walking back from the end of the last rank along its device's activities. At a wait for
+//! other ranks, the path continues on the last one to enter, from its entry on. Every moment of the step is
+//! on the path once; time on ranks outside the view is labelled as such. A wait whose last rank was not
+//! recorded is itself on the path.
 
 use super::rows::Drawn;
 use crate::joined::Joined;

@@ -1,6 +1,7 @@
 //! Findings with a place on the timeline.
 //!
-//! Responsible for: the longest span that shows the subject of a finding. A finding without such a span marks the whole step.
+//! Responsible for: the longest span that shows the subject of a finding. A finding without such a span marks
+//! the whole step.
 
 use crate::certainty::Certainty;
 use crate::profile::{Finding, Subject};
@@ -62,7 +63,8 @@ fn longest(columns: &Columns, fits: impl Fn(usize, u32, Class) -> bool) -> Optio
     best.map(|(_, place)| place)
 }
 
-/// The longest span that shows a finding on its ranks: of its kernels in their order, else of its classes, else any of its ranks.
+/// The longest span that shows a finding on its ranks: of its kernels in their order, else of its classes,
+/// else any of its ranks.
 fn place(columns: &Columns, subject: &Subject) -> Option<(usize, usize)> {
     let of_rank = |at: usize| subject.ranks.is_empty() || subject.ranks.contains(&columns.tracks[at].rank);
     let of_kernel = |kernel: &String| {

@@ -1,6 +1,7 @@
 //! Passes of a measured pipeline as rows, with the bubbles between them.
 //!
-//! Responsible for: the passes of one rank within the step. Does not detect passes: see [`crate::pipeline::from_job`].
+//! Responsible for: the passes of one rank within the step. Does not detect passes: see
+//! [`crate::pipeline::from_job`].
 
 use super::rank::Inputs;
 use super::rows::{Drawn, Name, Named, Of, Shows};

@@ -1,6 +1,7 @@
 //! Sums of a marked range of a measured step, over selected rows of the displayed ranks.
 //!
-//! Responsible for: selection of the rows, and their nesting. The sums are computed by [`railwright_step::columns::range`].
+//! Responsible for: selection of the rows, and their nesting. The sums are computed by
+//! [`railwright_step::columns::range`].
 
 use super::rows::{Drawn, Shows};
 use super::{Question, Read, chosen, drawn, rank, shown};

@@ -1,6 +1,7 @@
 //! The tracks of one rank: its device, its streams, its threads.
 //!
-//! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time outside the step.
+//! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time
+//! outside the step.
 
 use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, Of, Shows, Source, lanes};
@@ -112,8 +113,8 @@ fn cut<'a>(
     }
 }
 
-/// Track with every moment once, as in the waterfall: compute, otherwise communication, otherwise copies, otherwise the reason of the idle
-/// time.
+/// Track with every moment once, as in the waterfall: compute, otherwise communication, otherwise copies,
+/// otherwise the reason of the idle time.
 pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
     let mut idle = Idle::new(view);
     let mut rows: Vec<Named<'a>> = Vec::new();

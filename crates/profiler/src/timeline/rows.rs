@@ -1,6 +1,7 @@
 //! Rows of a track before conversion to columns, with names as text.
 //!
-//! Responsible for: separating rows (a track never has two at once); overlapping rows get tracks of their own. Does not interpret rows.
+//! Responsible for: separating rows (a track never has two at once); overlapping rows get tracks of their
+//! own. Does not interpret rows.
 
 use railwright_step::Names;
 use railwright_step::columns::{Class, Row, TrackHead};
@@ -86,7 +87,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Creates a track from rows sorted by start; a row that begins before the previous one has ended is shortened.
+    /// Creates a track from rows sorted by start; a row that begins before the previous one has ended is
+    /// shortened.
     pub(super) fn of<'a>(name: impl Into<String>, rows: impl IntoIterator<Item = Named<'a>>) -> Self {
         let mut drawn = Self {
             name: name.into(),
@@ -151,7 +153,8 @@ impl Drawn {
     }
 }
 
-/// Splits rows into tracks without overlap. Each row goes to the first free track, so nested rows are below the enclosing one.
+/// Splits rows into tracks without overlap. Each row goes to the first free track, so nested rows are below
+/// the enclosing one.
 pub(super) fn lanes<'a>(name: &str, rows: Vec<Named<'a>>) -> Vec<Drawn> {
     let mut lanes: Vec<(i64, Vec<Named<'a>>)> = Vec::new();
     for row in rows {

@@ -1,6 +1,7 @@
 //! Identity and recorder of a trace.
 //!
-//! Responsible for: the facts at the head of a trace. Does not guess a rank: [`crate::job`] assigns ranks to traces without one.
+//! Responsible for: the facts at the head of a trace. Does not guess a rank: [`crate::job`] assigns ranks to
+//! traces without one.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +47,8 @@ pub struct Identity {
     pub devices: Vec<Device>,
     /// The device of this rank's activities among [`Self::devices`], by [`Device::id`].
     pub device: Option<u32>,
-    /// Base of the file's times in nanoseconds, if it has one; [`super::GpuActivity::start`] and all other times include it.
+    /// Base of the file's times in nanoseconds, if it has one; [`super::GpuActivity::start`] and all other
+    /// times include it.
     pub base: Option<i64>,
     /// Version of the communication library, as written.
     pub communication_library: Option<String>,

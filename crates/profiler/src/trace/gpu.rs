@@ -163,7 +163,8 @@ impl GpuActivities {
         &self.bytes
     }
 
-    /// Creates rows from whole columns, in the order of [`GpuActivity`]'s fields; `None` if their lengths differ.
+    /// Creates rows from whole columns, in the order of [`GpuActivity`]'s fields; `None` if their lengths
+    /// differ.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub fn from_columns(
         start: Vec<i64>,
@@ -203,8 +204,8 @@ impl GpuActivities {
         }
     }
 
-    /// Drops rows with impossible times, which must be in order of start. Returns their number. Sizes whose sum overflows count as unknown.
-    /// Readers call it once at the end.
+    /// Drops rows with impossible times, which must be in order of start. Returns their number. Sizes whose
+    /// sum overflows count as unknown. Readers call it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
         let mut sum: u64 = 0;
         for size in &mut self.bytes {

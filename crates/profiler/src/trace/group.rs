@@ -1,7 +1,7 @@
 //! Process groups and recorded collectives.
 //!
-//! Responsible for: the recorder's fields, without interpretation. Does not join groups across ranks: a group's name is a local counter,
-//! only its set of ranks means the same on all ranks.
+//! Responsible for: the recorder's fields, without interpretation. Does not join groups across ranks: a
+//! group's name is a local counter, only its set of ranks means the same on all ranks.
 
 use railwright_step::CollectiveKind;
 use serde::{Deserialize, Serialize};

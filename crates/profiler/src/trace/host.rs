@@ -1,8 +1,10 @@
 //! Host activities, in columns.
 //!
-//! Responsible for: operators, calls of the runtime, annotations and their order. Does not classify operators.
+//! Responsible for: operators, calls of the runtime, annotations and their order. Does not classify
+//! operators.
 //!
-//! Few rows name a stream of the device (operators of compiled kernels do), so these are in a separate list instead of a column.
+//! Few rows name a stream of the device (operators of compiled kernels do), so these are in a separate list
+//! instead of a column.
 
 use super::{NONE, Times, some};
 use crate::NameId;
@@ -63,7 +65,8 @@ pub struct HostActivity {
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
-    /// Inputs as one text (see `inputs`): shapes as written, kept for GEMMs, attention, convolutions and memory-bound operators.
+    /// Inputs as one text (see `inputs`): shapes as written, kept for GEMMs, attention, convolutions and
+    /// memory-bound operators.
     pub shapes: Option<NameId>,
 }
 
@@ -206,7 +209,8 @@ impl HostActivities {
         &self.shapes
     }
 
-    /// Creates rows from whole columns, in the order of [`HostActivity`]'s fields; `None` if their lengths differ.
+    /// Creates rows from whole columns, in the order of [`HostActivity`]'s fields; `None` if their lengths
+    /// differ.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub fn from_columns(
         start: Vec<i64>,
@@ -266,7 +270,8 @@ impl HostActivities {
         }
     }
 
-    /// Drops rows with impossible times, which must be in order of start. Returns their number. Readers call it once at the end.
+    /// Drops rows with impossible times, which must be in order of start. Returns their number. Readers call
+    /// it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
         let mut dropped = 0;
         if Times::first_impossible(&self.start, &self.end).is_some() {
@@ -283,7 +288,8 @@ impl HostActivities {
         }
     }
 
-    /// Sorts the rows by start; of equal starts the longer one comes first, so that enclosing rows precede nested ones.
+    /// Sorts the rows by start; of equal starts the longer one comes first, so that enclosing rows precede
+    /// nested ones.
     pub fn sort(&mut self) {
         let key = |at: usize| (self.start[at], -self.end[at]);
         if (1..self.len()).all(|at| key(at - 1) <= key(at)) {

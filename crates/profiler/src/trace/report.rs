@@ -1,6 +1,7 @@
 //! Report on reading a trace: repaired and dropped parts, with positions.
 //!
-//! Responsible for: counting all damages and keeping the first positions of each kind. Its size does not grow with the damage.
+//! Responsible for: counting all damages and keeping the first positions of each kind. Its size does not grow
+//! with the damage.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +40,8 @@ pub struct Damage {
     pub kind: DamageKind,
     /// Number of occurrences.
     pub count: u64,
-    /// First positions, at most [`Damage::PLACES`]: byte offsets into the (inflated) file, each with a short description.
+    /// First positions, at most [`Damage::PLACES`]: byte offsets into the (inflated) file, each with a short
+    /// description.
     pub places: Vec<(u64, String)>,
 }
 

@@ -1,9 +1,11 @@
 //! Validity of times.
 //!
-//! Responsible for: bounds within which no difference and no sum of times overflows, and the first row that violates them. Readers drop
-//! such rows, with a note; a saved profile with one is damaged. Times are never corrected.
+//! Responsible for: bounds within which no difference and no sum of times overflows, and the first row that
+//! violates them. Readers drop such rows, with a note; a saved profile with one is damaged. Times are never
+//! corrected.
 
-/// Maximum absolute value of a time: later ones would be after the year 2100. Within it, differences of times never overflow.
+/// Maximum absolute value of a time: later ones would be after the year 2100. Within it, differences of times
+/// never overflow.
 pub const LIMIT: i64 = i64::MAX / 2;
 
 /// Reason why a row is impossible.

@@ -1,8 +1,9 @@
 //! Device rows for a trace without a device.
 //!
-//! Responsible for: device rows from the host: the outermost operator on each thread is compute, communication stays communication.
-//! Operators that only issue a communication are excluded if the communication itself was recorded. Otherwise operators in the table are
-//! the communication. Ignores runtime calls: there is no runtime.
+//! Responsible for: device rows from the host: the outermost operator on each thread is compute,
+//! communication stays communication. Operators that only issue a communication are excluded if the
+//! communication itself was recorded. Otherwise operators in the table are the communication. Ignores runtime
+//! calls: there is no runtime.
 
 use crate::RankTrace;
 use crate::communication::NameTable;
@@ -66,8 +67,8 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
     (gpu, hosts)
 }
 
-/// Tests whether the name of an operator communicates. The framework's own operators (`c10d::`) only issue communication that also exists
-/// under another name.
+/// Tests whether the name of an operator communicates. The framework's own operators (`c10d::`) only issue
+/// communication that also exists under another name.
 fn communicates(name: &str, table: &NameTable) -> bool {
     name.starts_with("c10d::") || table.class(name).is_some()
 }

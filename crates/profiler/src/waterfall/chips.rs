@@ -1,7 +1,8 @@
 //! Chips that are slower than others.
 //!
-//! Responsible for: comparing the same kernels, run equally often, between ranks, and separating a rank's excess from its compute. Does not
-//! compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
+//! Responsible for: comparing the same kernels, run equally often, between ranks, and separating a rank's
+//! excess from its compute. Does not compare ranks with different work: a kernel that one rank runs more
+//! often than another is no evidence.
 
 use super::{Label, Parts, RankWaterfall};
 use crate::Names;
@@ -12,7 +13,8 @@ use rustc_hash::FxBuildHasher;
 /// Minimum number of ranks: with fewer, an outlier cannot be distinguished from the median.
 const FEWEST: usize = 3;
 
-/// Minimum relative excess of a slower rank over the median rank: clocks of healthy chips differ by about as much.
+/// Minimum relative excess of a slower rank over the median rank: clocks of healthy chips differ by about as
+/// much.
 const TOLERANCE: f64 = 0.01;
 
 /// Minimum share of a rank's compute in comparable kernels.
@@ -26,8 +28,8 @@ struct Sample {
     duration: i64,
 }
 
-/// Separates the cost of slower chips from the compute of ranks. Returns the slower ranks with their factors. `names` are the ranks' in
-/// their order.
+/// Separates the cost of slower chips from the compute of ranks. Returns the slower ranks with their factors.
+/// `names` are the ranks' in their order.
 pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u32, f64)> {
     if ranks.len() < FEWEST {
         return Vec::new();

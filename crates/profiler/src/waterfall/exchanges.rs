@@ -1,6 +1,7 @@
 //! Properties of a rank's communications that depend on other ranks.
 //!
-//! Responsible for: the dimension of each and the start of its transfer, from matched collectives. Unmatched communication stays undivided.
+//! Responsible for: the dimension of each and the start of its transfer, from matched collectives. Unmatched
+//! communication stays undivided.
 
 use crate::joined::Joined;
 use crate::matching::{Lane, PartRef};
@@ -14,8 +15,8 @@ pub struct Exchange {
     pub dimension: Dimension,
     /// Certain end of the wait in nanoseconds: the start of the last recorded member. `None` if unknown.
     pub waits_until: Option<i64>,
-    /// Start of the transfer in nanoseconds: the last member's start. `None` if members were not recorded and no similar collective shows
-    /// it. Time between `waits_until` and this is not divided.
+    /// Start of the transfer in nanoseconds: the last member's start. `None` if members were not recorded
+    /// and no similar collective shows it. Time between `waits_until` and this is not divided.
     pub transfer_from: Option<i64>,
     /// True if [`Self::transfer_from`] is an estimate: the end minus the shortest of equal communications.
     pub estimated: bool,
@@ -51,9 +52,10 @@ impl Exchanges {
         Self(rows)
     }
 
-    /// Communications of a member of a joined job. If some ranks of a group were not traced, the last start of the traced ones is a bound.
-    /// So is the end minus the shortest of equal communications. The later of both divides them, as an estimate. With a single rank of a
-    /// group, the late rank is unknown. The transfer is at least the link's time for the bytes, and the rest is not divided.
+    /// Communications of a member of a joined job. If some ranks of a group were not traced, the last start
+    /// of the traced ones is a bound. So is the end minus the shortest of equal communications. The later
+    /// of both divides them, as an estimate. With a single rank of a group, the late rank is unknown. The
+    /// transfer is at least the link's time for the bytes, and the rest is not divided.
     pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
         let matching = &joined.matching;
         let (Some(parts), Some(of)) = (matching.parts.get(member), matching.of.get(member)) else {

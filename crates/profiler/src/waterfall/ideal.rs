@@ -1,7 +1,7 @@
 //! Time of the model's compute at the accelerator's peak.
 //!
-//! Responsible for: the ideal time of a step on one rank, and separating it from the time of GEMMs and attention. Does not count a model's
-//! operations: the caller does.
+//! Responsible for: the ideal time of a step on one rank, and separating it from the time of GEMMs and
+//! attention. Does not count a model's operations: the caller does.
 
 use super::{Label, Parts, RankWaterfall};
 use railwright_spec::cluster::accelerator_by_name;
@@ -43,14 +43,15 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank, with `F` operations, `N` ranks and `P` operations per second.
+    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank, with `F` operations, `N` ranks and `P`
+    /// operations per second.
     pub fn nanoseconds(&self) -> i64 {
         let rate = self.peak.get() * f64::from(self.ranks.max(1));
         if rate > 0.0 { (self.flop_per_step.get() / rate * 1e9).round() as i64 } else { 0 }
     }
 
-    /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time, then from other compute. Ideal
-    /// time beyond all compute is dropped, as no kernel contains it.
+    /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time,
+    /// then from other compute. Ideal time beyond all compute is dropped, as no kernel contains it.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
         let wanted = self.nanoseconds();
         rank.total = Parts::default();

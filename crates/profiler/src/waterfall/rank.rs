@@ -1,7 +1,8 @@
 //! The waterfall of one rank: its pieces, labelled and summed by step and by kernel.
 //!
-//! Responsible for: one pass over the pieces of the common window. Requires only the start of transfers from other ranks, so ranks are
-//! independent. Slower chips and the ideal need all ranks: see [`super::Waterfall::join`].
+//! Responsible for: one pass over the pieces of the common window. Requires only the start of transfers from
+//! other ranks, so ranks are independent. Slower chips and the ideal need all ranks: see
+//! [`super::Waterfall::join`].
 
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
@@ -121,7 +122,8 @@ pub struct RankWaterfall {
     pub step_long_gaps: Vec<i64>,
     /// Estimated part of the waits, in nanoseconds, because ranks were not recorded.
     pub estimated_wait: i64,
-    /// Transfers by dimension over all steps, exposed or not: from the entry of the last rank on, in nanoseconds.
+    /// Transfers by dimension over all steps, exposed or not: from the entry of the last rank on, in
+    /// nanoseconds.
     pub transfers: BTreeMap<Dimension, i64>,
     /// Indices of steps in which the rank was not recorded; they contain no time.
     pub missing: Vec<usize>,
@@ -173,7 +175,8 @@ fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     }
 }
 
-/// Label of exposed communication. A wait within a pipeline message is a bubble, and so is a wait for the pipeline to drain.
+/// Label of exposed communication. A wait within a pipeline message is a bubble, and so is a wait for the
+/// pipeline to drain.
 fn exposed_label(dimension: Dimension, share: Share, drains: bool) -> Label {
     match (dimension, share) {
         (Dimension::Pipeline, Share::Wait) => Label::Bubble(Bubble::Undivided),
@@ -202,7 +205,8 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// Counts a labelled interval of a row in its steps. Returns its time within any step, in nanoseconds. Intervals must be in order.
+    /// Counts a labelled interval of a row in its steps. Returns its time within any step, in nanoseconds.
+    /// Intervals must be in order.
     fn count(&mut self, label: Label, start: i64, end: i64, row: u32) -> i64 {
         let steps = &self.windows.steps;
         while steps.get(self.step).is_some_and(|step| step.end <= start) {

@@ -1,7 +1,7 @@
 //! One sweep over a rank's rows: every nanosecond of a window belongs to exactly one row, or to none.
 //!
-//! Responsible for: the priority of rows. Compute comes first, then communication (so its remaining time is exposed), then copies; of two
-//! rows of one kind the earlier one comes first. Does not label the time.
+//! Responsible for: the priority of rows. Compute comes first, then communication (so its remaining time is
+//! exposed), then copies; of two rows of one kind the earlier one comes first. Does not label the time.
 
 use crate::trace::NONE;
 use crate::view::{Role, View};

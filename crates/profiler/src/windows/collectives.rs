@@ -1,7 +1,9 @@
-//! Steps by the collectives that all ranks share: no rank leaves them before all have entered, so their ends are one moment.
+//! Steps by the collectives that all ranks share: no rank leaves them before all have entered, so their ends
+//! are one moment.
 //!
-//! Responsible for: moving the edges of steps to such a moment if ranks disagree, and finding steps by a collective that recurs at equal
-//! distances. Excludes collectives that only some of the recorded ranks take part in.
+//! Responsible for: moving the edges of steps to such a moment if ranks disagree, and finding steps by a
+//! collective that recurs at equal distances. Excludes collectives that only some of the recorded ranks take
+//! part in.
 
 use super::StepWindow;
 use crate::RankTrace;
@@ -10,7 +12,8 @@ use crate::matching::Matching;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Minimum disagreement between ranks, as a share of a step, for a common moment: that would cut the first step and the last.
+/// Minimum disagreement between ranks, as a share of a step, for a common moment: that would cut the first
+/// step and the last.
 const AGREED: f64 = 0.05;
 
 /// Maximum shift of an edge, as a share of a step.
@@ -59,8 +62,8 @@ fn nearest(moments: &[i64], to: i64) -> Option<i64> {
     around.copied().min_by_key(|moment| (moment - to).abs())
 }
 
-/// Moves edges on which ranks disagree to the nearest end of a collective of all ranks. Returns whether it did. The end of the last step is
-/// kept unless such a collective ends it.
+/// Moves edges on which ranks disagree to the nearest end of a collective of all ranks. Returns whether it
+/// did. The end of the last step is kept unless such a collective ends it.
 pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching) -> bool {
     let Some(last) = steps.last().cloned() else { return false };
     let length = (last.end - steps[0].start) / i64::try_from(steps.len()).unwrap_or(i64::MAX);
@@ -84,8 +87,8 @@ pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching)
     true
 }
 
-/// Steps between the ends of a collective that recurs at equal distances; of several, the rarest one. `None` if some kernels are rarer:
-/// then the collective marks layers.
+/// Steps between the ends of a collective that recurs at equal distances; of several, the rarest one. `None`
+/// if some kernels are rarer: then the collective marks layers.
 pub(super) fn periods<'a>(
     traces: impl Iterator<Item = &'a RankTrace>,
     matching: &Matching,

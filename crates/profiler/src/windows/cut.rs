@@ -1,6 +1,7 @@
 //! Step boundaries of one rank, by each available method.
 //!
-//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Does not choose between the methods.
+//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Does not
+//! choose between the methods.
 
 use super::CutBy;
 use super::number::step_number;
@@ -20,7 +21,8 @@ pub(super) struct Boundary {
     pub(super) time: i64,
 }
 
-/// Minimum share of a host's only step with device work: with less, the device does not show where it begins and ends.
+/// Minimum share of a host's only step with device work: with less, the device does not show where it begins
+/// and ends.
 const LITTLE: f64 = 0.1;
 
 /// A method to cut one rank's steps.
@@ -55,8 +57,8 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     steps
 }
 
-/// Steps of an inference server, numbered in their order: by kernels launched within its annotations, by the device's copies of them, or by
-/// the annotations themselves.
+/// Steps of an inference server, numbered in their order: by kernels launched within its annotations, by the
+/// device's copies of them, or by the annotations themselves.
 fn inference(view: &View<'_>) -> Vec<Boundary> {
     let numbered = |steps: &[serving::Marked]| -> Vec<(u64, i64, i64)> {
         (0..).zip(steps).map(|(number, step)| (number, step.start, step.end)).collect()
@@ -74,8 +76,8 @@ fn inference(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The first work of the main stream launched in each host step, and the end of the last step's last activity. Copies of a step's input
-/// precede its kernels.
+/// The first work of the main stream launched in each host step, and the end of the last step's last
+/// activity. Copies of a step's input precede its kernels.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
     launched_within(view, &host_steps(view.trace))
 }
@@ -115,7 +117,8 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
         .filter_map(|(step, time)| Some(Boundary { number: Some(step.0), time: time? }))
         .collect();
     close(&mut boundaries, last);
-    // A single step has no successor for comparison. The few kernels around the capture of a graph are no step of the device.
+    // A single step has no successor for comparison. The few kernels around the capture of a graph are no
+    // step of the device.
     if let ([first, end], [step]) = (boundaries.as_slice(), steps)
         && (end.time - first.time) as f64 <= LITTLE * (step.2 - step.1) as f64
         && captures(view.trace).iter().any(|capture| capture.0 >= step.1 && capture.1 <= step.2)
@@ -176,8 +179,8 @@ fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// Runs of the compiled program with most of the work, if a compiler marks them: XLA compiles a training step into one module. Modules
-/// measured during compilation contain few kernels each.
+/// Runs of the compiled program with most of the work, if a compiler marks them: XLA compiles a training step
+/// into one module. Modules measured during compilation contain few kernels each.
 fn modules(view: &View<'_>) -> Vec<Boundary> {
     let is_module = |name: &str| name.contains("XlaModule:#hlo_module=");
     let mut runs: BTreeMap<NameId, Vec<(i64, i64)>> = BTreeMap::new();
@@ -203,8 +206,9 @@ fn modules(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// Ends of the optimizer's work: a step begins at the end of the previous update. Work before the first update is a step only if the
-/// recording began with it, which is unknown. It is therefore excluded, and two updates make one step.
+/// Ends of the optimizer's work: a step begins at the end of the previous update. Work before the first
+/// update is a step only if the recording began with it, which is unknown. It is therefore excluded, and two
+/// updates make one step.
 fn optimizer(view: &View<'_>) -> Vec<Boundary> {
     let mut boundaries: Vec<Boundary> = Vec::new();
     let mut update: Option<i64> = None;

@@ -1,18 +1,20 @@
 //! Time of a step before its first device work.
 //!
-//! Responsible for: recordings of one rank whose device waits for the host at the start of steps. A step from its first kernel on lacks the
-//! host's work before it, such as data loading, so of N steps N - 1 heads would count. Excludes hosts that run ahead of the device, and jobs
-//! of several ranks: their steps begin together on the device.
+//! Responsible for: recordings of one rank whose device waits for the host at the start of steps. A step from
+//! its first kernel on lacks the host's work before it, such as data loading, so of N steps N - 1 heads would
+//! count. Excludes hosts that run ahead of the device, and jobs of several ranks: their steps begin together
+//! on the device.
 
 use super::cut::{Boundary, host_steps};
 use crate::replay::lower_median;
 use crate::view::{Role, View};
 
-/// Minimum head of the first and of the median later step, or tail of a single one, as a share of the mean step.
+/// Minimum head of the first and of the median later step, or tail of a single one, as a share of the mean
+/// step.
 const NOTABLE: f64 = 0.02;
 
-/// Moves boundaries to the later of the start of the host's step and the end of earlier device work, if that is notable. A single step also
-/// ends with its host step.
+/// Moves boundaries to the later of the start of the host's step and the end of earlier device work, if that
+/// is notable. A single step also ends with its host step.
 pub(super) fn include(view: &View<'_>, boundaries: &mut [Boundary]) {
     let steps = host_steps(view.trace);
     let Some((end, firsts)) = boundaries.split_last().filter(|(_, firsts)| !firsts.is_empty()) else {
@@ -40,8 +42,9 @@ pub(super) fn include(view: &View<'_>, boundaries: &mut [Boundary]) {
     }
 }
 
-/// Starts of steps in nanoseconds: the later of the host's start and the end of work that was launched before, at most the step's first device
-/// work. Takes host starts and first device work of the steps, in order; linear in the rows.
+/// Starts of steps in nanoseconds: the later of the host's start and the end of work that was launched
+/// before, at most the step's first device work. Takes host starts and first device work of the steps, in
+/// order; linear in the rows.
 fn starts(view: &View<'_>, steps: impl Iterator<Item = (i64, i64)>) -> Vec<i64> {
     let (mut row, mut busy) = (0, i64::MIN);
     let begin = |(host, first): (i64, i64)| {

@@ -1,8 +1,8 @@
 //! Common steps of all ranks.
 //!
-//! Responsible for: one start and one end of each step from those of the ranks, the ranks without recording in it, and warnings about
-//! excluded steps. Excludes steps of half of the ranks or fewer. One short file must not exclude the others' steps, but few ranks do not
-//! represent the job.
+//! Responsible for: one start and one end of each step from those of the ranks, the ranks without recording
+//! in it, and warnings about excluded steps. Excludes steps of half of the ranks or fewer. One short file
+//! must not exclude the others' steps, but few ranks do not represent the job.
 
 use super::StepWindow;
 use super::cut::Boundary;
@@ -30,7 +30,8 @@ pub(super) struct Cut {
     pub is_open: bool,
 }
 
-/// Tests whether a rank's last step may lack its end: its file is truncated, or the step has fewer kernels than its others.
+/// Tests whether a rank's last step may lack its end: its file is truncated, or the step has fewer kernels
+/// than its others.
 pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
     if view.trace.report.count(DamageKind::Truncated) > 0 {
         return true;
@@ -48,7 +49,8 @@ pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
 /// Minimum number of steps from which an incomplete last one is dropped.
 const DROPPED_FROM: usize = 3;
 
-/// Drops the last step of recordings without step marks that end within it on every rank: its duration is not that of a step.
+/// Drops the last step of recordings without step marks that end within it on every rank: its duration is not
+/// that of a step.
 pub(super) fn drop_open(cuts: &mut [Cut]) {
     if cuts.iter().all(|cut| cut.is_open && cut.boundaries.len() > DROPPED_FROM) {
         for cut in cuts {
@@ -63,12 +65,14 @@ pub(super) struct Met {
     pub steps: Vec<StepWindow>,
     /// Spread of step starts over ranks, in nanoseconds.
     pub spread: i64,
-    /// Excluded steps, recorded by too few ranks or not consecutive with the others: numbers, or indices without numbers.
+    /// Excluded steps, recorded by too few ranks or not consecutive with the others: numbers, or indices
+    /// without numbers.
     pub left_out: Vec<u64>,
 }
 
-/// Renumbers steps that every rank counted from its own first one, like `reference` (an index in the job): recordings of ranks begin at
-/// different steps. The first step of a rank gets the number of the nearest start there.
+/// Renumbers steps that every rank counted from its own first one, like `reference` (an index in the job):
+/// recordings of ranks begin at different steps. The first step of a rank gets the number of the nearest
+/// start there.
 pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
     let Some(reference) = cuts.iter().find(|cut| cut.member == reference) else { return };
     let reference = reference.boundaries.clone();
@@ -83,7 +87,8 @@ pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
     }
 }
 
-/// Steps recorded by most ranks: each begins and ends at the median of the ranks' times. `None` if most ranks have no step in common.
+/// Steps recorded by most ranks: each begins and ends at the median of the ranks' times. `None` if most ranks
+/// have no step in common.
 pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     // Ranks are matched by step number, without numbers by index.
     let numbered = cuts.iter().any(|cut| cut.boundaries.iter().any(|boundary| boundary.number.is_some()));

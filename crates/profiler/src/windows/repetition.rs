@@ -1,8 +1,8 @@
 //! Steps by repeated device activity.
 //!
-//! Responsible for: recordings without marks. Kernels that occur once per step (embedding, loss, updates) are at equal distances in the
-//! order of the busiest stream. Every kernel of the recording occurs in every step. Excludes repetition by layers: layers lack the kernels
-//! that occur once per step.
+//! Responsible for: recordings without marks. Kernels that occur once per step (embedding, loss, updates) are
+//! at equal distances in the order of the busiest stream. Every kernel of the recording occurs in every step.
+//! Excludes repetition by layers: layers lack the kernels that occur once per step.
 
 use super::cut::Boundary;
 use super::meet::Cut;
@@ -37,7 +37,8 @@ struct Order {
     spans: Vec<(i64, i64)>,
     /// By name: its positions.
     places: BTreeMap<NameId, Vec<usize>>,
-    /// By name: first position of each sequence of rows with the name. An update of many tensors takes several successive launches.
+    /// By name: first position of each sequence of rows with the name. An update of many tensors takes
+    /// several successive launches.
     runs: BTreeMap<NameId, Vec<usize>>,
 }
 
@@ -61,8 +62,8 @@ impl Order {
         order
     }
 
-    /// Distance between marks in rows. `None` unless they are at equal distances, in rows and in time, without space for another one before
-    /// the first and after the last.
+    /// Distance between marks in rows. `None` unless they are at equal distances, in rows and in time,
+    /// without space for another one before the first and after the last.
     fn period(&self, places: &[usize]) -> Option<usize> {
         let (&first, &last) = (places.first()?, places.last()?);
         let steps = places.len().checked_sub(1).filter(|steps| *steps > 0)?;
@@ -106,7 +107,8 @@ impl Order {
     }
 }
 
-/// Tests whether nearly all kernels of a rank occur at least this many times; true for a rank without kernels.
+/// Tests whether nearly all kernels of a rank occur at least this many times; true for a rank without
+/// kernels.
 pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
     let mut counts: BTreeMap<NameId, usize> = BTreeMap::new();
     for row in trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel) {
@@ -135,8 +137,8 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
         rows.abs_diff(order.names.len()) as f64 <= (EVEN.0 * found.period as f64).max(1.0) * count as f64
     };
     let whole = orders.iter().zip(&found).all(|(order, found)| whole(order, found));
-    // If the recording begins within a step, the longest pause is taken for the end of a step. Its position in the first rank's steps
-    // applies to all ranks.
+    // If the recording begins within a step, the longest pause is taken for the end of a step. Its position
+    // in the first rank's steps applies to all ranks.
     let before: Vec<usize> = if whole {
         found.iter().map(|found| found.places[0]).collect()
     } else {

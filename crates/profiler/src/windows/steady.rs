@@ -1,7 +1,8 @@
 //! Steps before the steady state.
 //!
-//! Responsible for: the leading steps that take far longer than later ones (warm-up, compilation), or that are annotated as warm-up, so
-//! that means exclude them. Keeps slow steps in the middle of a recording: they recur in a long run, so its mean includes them.
+//! Responsible for: the leading steps that take far longer than later ones (warm-up, compilation), or that
+//! are annotated as warm-up, so that means exclude them. Keeps slow steps in the middle of a recording: they
+//! recur in a long run, so its mean includes them.
 
 use super::{StepWindow, Windows};
 use crate::RankTrace;
@@ -13,17 +14,18 @@ use railwright_spec::lower_median;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
-/// Minimum excess over the median of a step before the steady state, as a share of the median; with [`KNOWN`] or more later steps, whose
-/// scatter is known better, a smaller one.
+/// Minimum excess over the median of a step before the steady state, as a share of the median; with [`KNOWN`]
+/// or more later steps, whose scatter is known better, a smaller one.
 const LONGER: f64 = 0.5;
 const LONGER_THAN_MANY: f64 = 0.1;
 const KNOWN: usize = 4;
-/// Minimum excess in median absolute deviations of the later steps. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's
-/// identifier).
+/// Minimum excess in median absolute deviations of the later steps. For normal noise that is 5 * 0.6745 = 3.4
+/// standard deviations (Hampel's identifier).
 const DEVIATIONS: f64 = 5.0;
 /// Minimum number of later steps for a known scatter.
 const REST: usize = 3;
-/// With fewer, minimum ratio of a leading step to the longest later one: no scatter of repeated work is that wide.
+/// With fewer, minimum ratio of a leading step to the longest later one: no scatter of repeated work is that
+/// wide.
 const APART: f64 = 20.0;
 /// Minimum share of a step covered by warm-up annotations.
 const ANNOTATED: f64 = 0.5;
@@ -79,9 +81,10 @@ fn is_apart(durations: &[f64], count: usize) -> bool {
 
 /// Candidate numbers of leading steps, at most `most`: only few, so steps are rarely sorted.
 ///
-/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. The excess of
-/// steps apart over the median is more than twice that of the longest of the rest, R: shortest - M > 2 (R - M). From one such number to the
-/// next lower one the excess over M doubles. So there are at most as many as an integer has bits.
+/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half
+/// of the rest. The excess of steps apart over the median is more than twice that of the longest of the rest,
+/// R: shortest - M > 2 (R - M). From one such number to the next lower one the excess over M doubles. So
+/// there are at most as many as an integer has bits.
 fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item = usize> + use<> {
     let (before, rest) = durations.split_at(most);
     let bound = rest.iter().copied().fold(0.0, f64::max);
@@ -130,13 +133,15 @@ fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
     if comes_back { 0 } else { count }
 }
 
-/// Minimum excess of a first step over all later ones, as a share of the longest of them, if most of it is one-off work.
+/// Minimum excess of a first step over all later ones, as a share of the longest of them, if most of it is
+/// one-off work.
 const LONGER_BY_ONE_OFF: f64 = 0.5;
 /// Minimum share of that excess in one-off work.
 const ONE_OFF: f64 = 0.5;
 
-/// Tests whether a rank's first step is longer than all later ones because of one-off work: allocation, compilation, loading of modules.
-/// Two later steps do not show a scatter, but the calls of the host show the reason.
+/// Tests whether a rank's first step is longer than all later ones because of one-off work: allocation,
+/// compilation, loading of modules. Two later steps do not show a scatter, but the calls of the host show the
+/// reason.
 fn begins_with_one_off(steps: &[StepWindow], one_off: impl FnOnce() -> Intervals) -> bool {
     let Some((first, rest)) = steps.split_first().filter(|(_, rest)| rest.len() > 1) else { return false };
     let longest = rest.iter().map(StepWindow::duration).max().unwrap_or(0);

@@ -5,7 +5,8 @@ use crate::RankTrace;
 use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind, NONE};
 use crate::view::Tables;
 
-/// A rank whose host runs 1000 ns ahead of a device with three kernels of 100 ns per step; the device lags by `lag` nanoseconds.
+/// A rank whose host runs 1000 ns ahead of a device with three kernels of 100 ns per step; the device lags by
+/// `lag` nanoseconds.
 fn rank(lag: i64, steps: i64, annotated: bool) -> RankTrace {
     let mut trace = RankTrace::default();
     let kernel = trace.names.intern("volta_sgemm");
@@ -146,7 +147,8 @@ fn ranks_of_different_times_are_reported() {
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
 }
 
-/// Ranks without step marks that reduce together at the end of each step: two large collectives in every layer, one small one at the end.
+/// Ranks without step marks that reduce together at the end of each step: two large collectives in every
+/// layer, one small one at the end.
 #[test]
 fn a_collective_that_comes_back_marks_steps() {
     let make = |late: i64| {
@@ -213,8 +215,8 @@ fn a_collective_that_comes_back_marks_steps() {
     assert_eq!(edges, [(980_000, 1_980_000), (1_980_000, 2_980_000), (2_980_000, 3_980_000)]);
 }
 
-/// A rank of a model with layers: kernels that occur once per step, then every layer forward and backward, then the update. `cut` rows are
-/// missing at the start.
+/// A rank of a model with layers: kernels that occur once per step, then every layer forward and backward,
+/// then the update. `cut` rows are missing at the start.
 fn layered(steps: i64, layers: i64, cut: usize) -> RankTrace {
     let mut trace = RankTrace::default();
     let mut now = 0;

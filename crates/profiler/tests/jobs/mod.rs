@@ -1,6 +1,7 @@
 //! Real traces as jobs.
 //!
-//! Responsible for: reading the fixtures of a folder and the rows of reference tables. An unreadable trace is an error.
+//! Responsible for: reading the fixtures of a folder and the rows of reference tables. An unreadable trace is
+//! an error.
 
 use railwright_profiler::readers::{self, Keep, Recording};
 use railwright_profiler::{Job, RankTrace};

@@ -14,8 +14,8 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Simulates the passes, and the duration of each step in nanoseconds. The arguments of `duration` are step, stage, chunk, whether it
-    /// is a backward pass, and micro-batch.
+    /// Simulates the passes, and the duration of each step in nanoseconds. The arguments of `duration` are
+    /// step, stage, chunk, whether it is a backward pass, and micro-batch.
     pub(crate) fn record(&self, duration: impl Fn(u32, u32, u32, bool, u32) -> i64) -> (Passes, Vec<i64>) {
         let mut passes = Passes {
             label: "made up".to_owned(),
@@ -50,8 +50,9 @@ impl Made {
         (passes, took)
     }
 
-    /// The same with messages as in operator tables, for one chunk and no latency. A rank posts the receive for its next pass when the
-    /// previous pass ends, in either direction; a send lasts until its receiver takes it. Messages do not record their micro-batch.
+    /// The same with messages as in operator tables, for one chunk and no latency. A rank posts the receive
+    /// for its next pass when the previous pass ends, in either direction; a send lasts until its
+    /// receiver takes it. Messages do not record their micro-batch.
     #[allow(dead_code)]
     pub(crate) fn record_with_messages(
         &self,

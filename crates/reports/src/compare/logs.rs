@@ -1,7 +1,7 @@
 //! A training log compared with the prediction of its run, or with another log.
 //!
-//! Responsible for: the step of each side with its uncertainty, the change between them, and its significance. Does not explain a change: a
-//! log has no breakdown of the step time.
+//! Responsible for: the step of each side with its uncertainty, the change between them, and its
+//! significance. Does not explain a change: a log has no breakdown of the step time.
 
 use crate::compare::{verdict_of, verdicts};
 use railwright_profiler::compare::{Condition, Difference, Verdict};

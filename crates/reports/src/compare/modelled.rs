@@ -149,7 +149,8 @@ impl Answer for Against {
 }
 
 impl Against {
-    /// Families with the values of both sides, one below the other: formulas and devices have different operator names.
+    /// Families with the values of both sides, one below the other: formulas and devices have different
+    /// operator names.
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",

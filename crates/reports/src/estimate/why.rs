@@ -1,6 +1,7 @@
 //! `--why`: derivation of a number of the report: its formula, its inputs, and their origin.
 //!
-//! Responsible for: selecting items to explain by identifier or title. The equations and their inputs are the calculator's.
+//! Responsible for: selecting items to explain by identifier or title. The equations and their inputs are the
+//! calculator's.
 
 use crate::estimate::ranks;
 use crate::explain::paragraphs;

@@ -51,7 +51,8 @@ pub struct Shown {
     pub begin: Seconds,
     /// End of the flow.
     pub end: Seconds,
-    /// Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay.
+    /// Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested
+    /// receiver may delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_end: Option<Seconds>,
 }
@@ -181,7 +182,8 @@ impl Answer for Answered {
 }
 
 impl Answered {
-    /// A quantile of the makespan over hash seeds. One seed is a draw, so the makespan of several is their median.
+    /// A quantile of the makespan over hash seeds. One seed is a draw, so the makespan of several is their
+    /// median.
     fn makespan(&self, share: f64) -> Seconds {
         quantile(&sorted(self.makespans.iter().copied()), share)
     }

@@ -376,8 +376,8 @@ impl Shown {
 /// Minimum share of a symptom's cost in findings above it at which it is one line.
 const CONTAINED: f64 = 0.95;
 
-/// Tests whether a finding is a symptom whose cost the findings above it explain, or a delay of the same ranks as one of them: its advice
-/// applies.
+/// Tests whether a finding is a symptom whose cost the findings above it explain, or a delay of the same
+/// ranks as one of them: its advice applies.
 fn is_symptom_of_others(finding: &Finding, all: &[Finding]) -> bool {
     let is_contained = finding.cost.is_some_and(|cost| finding.shared >= CONTAINED * cost);
     let is_of_ranks =

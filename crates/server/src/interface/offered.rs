@@ -1,6 +1,7 @@
 //! Commands and arguments that questions may use.
 //!
-//! Responsible for: one place that identifies arguments of the terminal and of output files. Does not read values.
+//! Responsible for: one place that identifies arguments of the terminal and of output files. Does not read
+//! values.
 
 use super::program::{Caller, Interface};
 use crate::desk::Reply;

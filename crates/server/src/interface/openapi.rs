@@ -1,7 +1,7 @@
 //! The interface in OpenAPI 3.1, generated from the definitions of the commands.
 //!
-//! Responsible for: a path for every command, its arguments as typed properties with their help, and the other endpoints. Excludes fields
-//! of results: see their schemas in `docs/reference/schema`.
+//! Responsible for: a path for every command, its arguments as typed properties with their help, and the
+//! other endpoints. Excludes fields of results: see their schemas in `docs/reference/schema`.
 
 use super::offered::name_of;
 use super::program::{Caller, Interface};

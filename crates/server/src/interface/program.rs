@@ -10,7 +10,8 @@ use std::sync::Mutex;
 pub enum Caller {
     /// A web UI or another program, over HTTP or inside a page: nothing is written.
     Page,
-    /// A program that links this one, with the rights of its own process: all arguments except those of the terminal.
+    /// A program that links this one, with the rights of its own process: all arguments except those of the
+    /// terminal.
     Linked,
 }
 
@@ -34,7 +35,8 @@ pub struct Program {
     pub outputs: &'static [&'static str],
     /// Commands with results in HTML.
     pub pages: &'static [&'static str],
-    /// Kinds of results of commands with other names than their result; the rest have one of the command's name.
+    /// Kinds of results of commands with other names than their result; the rest have one of the command's
+    /// name.
     pub kinds: &'static [Kinds],
     /// Version of the fields of results.
     pub schema_version: u32,

@@ -1,7 +1,7 @@
 //! Arguments as words: for the parser, and in the user's spelling.
 //!
-//! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag. Values of another kind than the
-//! argument's, and arguments that may not be set, are errors.
+//! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag.
+//! Values of another kind than the argument's, and arguments that may not be set, are errors.
 
 use super::offered::{is_called, name_of};
 use super::program::{Caller, Interface};
@@ -139,8 +139,8 @@ impl Interface {
             _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
             value => {
                 let texts = texts(argument, value)?;
-                // A key has one value, which may be a list; at the terminal the last of repeated keys counts. The same holds for an argument
-                // that is given once.
+                // A key has one value, which may be a list; at the terminal the last of repeated keys counts.
+                // The same holds for an argument that is given once.
                 let is_one =
                     self.key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
                 let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };

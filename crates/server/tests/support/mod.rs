@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Commands for tests: `echo` returns the question, `wait` runs until it is cancelled or `ms` have passed, `stubborn` ignores cancellation,
-/// `panic` panics; `long/...` is the same as a long question.
+/// Commands for tests: `echo` returns the question, `wait` runs until it is cancelled or `ms` have passed,
+/// `stubborn` ignores cancellation, `panic` panics; `long/...` is the same as a long question.
 #[derive(Default)]
 pub(crate) struct Tester {
     pub(crate) asked: AtomicUsize,

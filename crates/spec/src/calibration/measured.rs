@@ -1,7 +1,7 @@
 //! Measured layouts in a calibration.
 //!
-//! Responsible for: identification of a layout by its model, cluster and plan, so that a prediction of the very run that was measured is
-//! recognized. Predicts nothing.
+//! Responsible for: identification of a layout by its model, cluster and plan, so that a prediction of the
+//! very run that was measured is recognized. Predicts nothing.
 
 use super::Calibration;
 use crate::cluster::{Cluster, ClusterSpec};

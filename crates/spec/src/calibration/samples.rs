@@ -103,8 +103,8 @@ impl CollectiveKind {
     }
 }
 
-/// A collective of one size with all its measurements. Bytes by nccl-tests' convention: the gathered buffer of an all-gather, the input of
-/// a reduce-scatter, else one rank's buffer.
+/// A collective of one size with all its measurements. Bytes by nccl-tests' convention: the gathered buffer
+/// of an all-gather, the input of a reduce-scatter, else one rank's buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveSample {
     /// Kind of collective.

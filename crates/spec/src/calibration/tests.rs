@@ -138,7 +138,8 @@ fn another_accelerators_calibration_is_refused_and_another_generations_is_doubte
     assert_eq!(few.warnings(&h100, "megatron-core-2024")[0].id, "calibration-few-samples");
 }
 
-/// A matrix with a correlation above one is not a covariance, even with positive variances; rounding errors of a covariance are accepted.
+/// A matrix with a correlation above one is not a covariance, even with positive variances; rounding errors
+/// of a covariance are accepted.
 #[test]
 fn covariances_that_are_none_are_refused() {
     let steps = |off: f64, other: f64| {

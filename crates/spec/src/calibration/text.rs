@@ -1,6 +1,7 @@
 //! The calibration file: TOML.
 //!
-//! Responsible for: strict reading with places and hints, and writing for human readers. Rejects physically impossible figures.
+//! Responsible for: strict reading with places and hints, and writing for human readers. Rejects physically
+//! impossible figures.
 
 use super::{Calibration, Operators, Regime, VERSION};
 use crate::cluster::Cluster;

@@ -22,7 +22,8 @@ const CATALOGUE: &str = railwright_catalog::ACCELERATORS;
 /// The catalogue by name, because tables of runs look up the same few accelerators in every row.
 struct Index {
     all: Vec<Accelerator>,
-    /// Identifiers, names and aliases. They precede patterns: a driver's name such as `NVIDIA H100` may match two accelerators.
+    /// Identifiers, names and aliases. They precede patterns: a driver's name such as `NVIDIA H100` may
+    /// match two accelerators.
     names: BTreeMap<String, usize>,
     /// Patterns of driver names.
     patterns: BTreeMap<String, usize>,
@@ -62,8 +63,8 @@ pub fn accelerator_ids() -> Vec<String> {
 
 /// Finds an accelerator by identifier, name, alias (`h100`, `A100-80G-SXM`) or driver name.
 ///
-/// Ignores case, spaces and punctuation. A short name means the most common part in training: `a100` is the SXM4 part of 80 GB, `h100` the
-/// SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
+/// Ignores case, spaces and punctuation. A short name means the most common part in training: `a100` is the
+/// SXM4 part of 80 GB, `h100` the SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
 pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
     // An exact identifier, as in all presets, requires parsing of a single line.
     if let Some(line) = CATALOGUE.lines().skip(1).find(|line| line.split(',').next() == Some(name)) {
@@ -125,7 +126,8 @@ fn accelerator(record: &Record<'_>) -> Accelerator {
             peak.insert(data_type, rate);
         }
     }
-    // Block scales of 32 elements are in hardware since Blackwell and CDNA4; older parts would have to emulate them.
+    // Block scales of 32 elements are in hardware since Blackwell and CDNA4; older parts would have to
+    // emulate them.
     let has_block_scales =
         ["Blackwell", "Rubin", "CDNA4", "CDNA5"].iter().any(|a| architecture.starts_with(a));
     if let (true, Some(&rate)) = (has_block_scales, peak.get(&DataType::Fp8)) {

@@ -1,6 +1,7 @@
 //! Rates of a device's links where the catalogue has several, or none.
 //!
-//! Responsible for: the link between the devices of a domain, and the maximum rate of a device into the network.
+//! Responsible for: the link between the devices of a domain, and the maximum rate of a device into the
+//! network.
 
 use super::{Accelerator, Cluster};
 use crate::quantity::BytesPerSecond;
@@ -13,7 +14,8 @@ impl Accelerator {
 }
 
 impl Cluster {
-    /// Bandwidth of a device to the others of its domain, one direction: of the scale-up links, or of the host without any.
+    /// Bandwidth of a device to the others of its domain, one direction: of the scale-up links, or of the
+    /// host without any.
     pub fn domain_bandwidth(&self) -> BytesPerSecond {
         if self.scale_up.bandwidth.get() > 0.0 {
             self.scale_up.bandwidth
@@ -22,9 +24,10 @@ impl Cluster {
         }
     }
 
-    /// Maximum bandwidth of a device into the network, one direction: of its port or its link to the host, whichever is faster. A NIC
-    /// beyond it waits for the device. The machine's own NICs are never limited, because their path is not always that of the host
-    /// (NICs on the accelerator's die, or several ports).
+    /// Maximum bandwidth of a device into the network, one direction: of its port or its link to the host,
+    /// whichever is faster. A NIC beyond it waits for the device. The machine's own NICs are never
+    /// limited, because their path is not always that of the host (NICs on the accelerator's die, or
+    /// several ports).
     pub fn device_limit(&self) -> BytesPerSecond {
         let host = self.accelerator.host_link();
         let port = self.accelerator.port_bandwidth.unwrap_or(host);
@@ -32,11 +35,12 @@ impl Cluster {
     }
 }
 
-/// Bandwidth of the PCIe generation and lanes in a link's name such as `PCIe5 x8`, one direction; `None` for other links. Without lanes in
-/// the name there are 16. It is the device's own port, which a host of an older generation does not use in full.
+/// Bandwidth of the PCIe generation and lanes in a link's name such as `PCIe5 x8`, one direction; `None` for
+/// other links. Without lanes in the name there are 16. It is the device's own port, which a host of an older
+/// generation does not use in full.
 ///
-/// A lane has `8 x 2^(generation - 3)` GT/s. Its payload is 128 of 130 bits up to generation 5, and 242 of 256 bytes of a flit in
-/// generation 6 (PCI Express Base Specification, revisions 3.0 to 6.0).
+/// A lane has `8 x 2^(generation - 3)` GT/s. Its payload is 128 of 130 bits up to generation 5, and 242 of
+/// 256 bytes of a flit in generation 6 (PCI Express Base Specification, revisions 3.0 to 6.0).
 pub(super) fn pcie_port(link: &str) -> Option<BytesPerSecond> {
     let name = link.strip_prefix("PCIe")?;
     let generation = name.chars().next()?.to_digit(10)?;

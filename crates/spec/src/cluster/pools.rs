@@ -1,6 +1,7 @@
 //! Nodes of other kinds in the same job.
 //!
-//! Responsible for: the text form of pools, `CLUSTER:DEVICES`, and the ranks of each. Excludes which stages run on them.
+//! Responsible for: the text form of pools, `CLUSTER:DEVICES`, and the ranks of each. Excludes which stages
+//! run on them.
 
 use super::Cluster;
 use crate::human;
@@ -84,7 +85,8 @@ impl Cluster {
         human::devices(self.kinds().map(|(kind, n)| (n, kind.accelerator.name.as_str())))
     }
 
-    /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`. `None` if a kind lacks it.
+    /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`. `None` if a kind
+    /// lacks it.
     pub fn mean_over_devices(&self, figure: impl Fn(&Self) -> Option<f64>) -> Option<f64> {
         if self.pools.is_empty() {
             return figure(self);

@@ -15,7 +15,8 @@ pub fn preset_text(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
 }
 
-/// Spellings of a node's name: NVIDIA's own system (DGX), the same board from another manufacturer (HGX), or the accelerator alone.
+/// Spellings of a node's name: NVIDIA's own system (DGX), the same board from another manufacturer (HGX), or
+/// the accelerator alone.
 fn spellings(written: &str) -> Vec<String> {
     let board = written.strip_prefix("hgx-").or_else(|| written.strip_prefix("dgx-"));
     let mut names = vec![written.to_owned()];
@@ -42,15 +43,18 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     Ok(spec)
 }
 
-/// Usual system of an accelerator, without its name. Its host and fabric are the best estimate for any node with the same accelerator.
+/// Usual system of an accelerator, without its name. Its host and fabric are the best estimate for any node
+/// with the same accelerator.
 pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
-    // The text is searched before it is parsed, because parsing every preset for every row of a table would dominate the run time.
+    // The text is searched before it is parsed, because parsing every preset for every row of a table would
+    // dominate the run time.
     let line = format!("accelerator = \"{id}\"");
     let (name, _) = PRESETS.iter().find(|(_, text)| text.contains(&line))?;
     Some(ClusterSpec { name: None, ..spec(name).ok()? })
 }
 
-/// Cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of devices.
+/// Cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of
+/// devices.
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
         Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
@@ -59,8 +63,8 @@ pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     }
 }
 
-/// Cluster from a row of a table of measured runs: accelerator, number of devices, devices per node (`None`: the usual number), and network
-/// bandwidth per device (`None`: the usual one).
+/// Cluster from a row of a table of measured runs: accelerator, number of devices, devices per node (`None`:
+/// the usual number), and network bandwidth per device (`None`: the usual one).
 pub fn from_parts(
     accelerator: &str,
     devices: u64,

@@ -1,6 +1,7 @@
 //! A cluster as specified by the user: a preset or an accelerator, and overrides.
 //!
-//! Clusters of the catalogue have the same form (`catalog/clusters/*.toml`), so users can set everything that a preset sets.
+//! Clusters of the catalogue have the same form (`catalog/clusters/*.toml`), so users can set everything that
+//! a preset sets.
 
 use super::{Accelerator, Cluster, Host, Network, Pool, Pools, ScaleUp, Tier, accelerator_by_name, preset};
 use crate::calibration::Calibration;
@@ -149,8 +150,8 @@ fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[Da
     }
 }
 
-/// Devices per server if nothing else is known: the scale-up domain, at most 8. PCIe cards, alone or in bridged pairs, come in servers of
-/// eight.
+/// Devices per server if nothing else is known: the scale-up domain, at most 8. PCIe cards, alone or in
+/// bridged pairs, come in servers of eight.
 fn per_server(accelerator: &Accelerator) -> u64 {
     if accelerator.scale_up_domain <= 2 { 8 } else { accelerator.scale_up_domain.min(8) }
 }
@@ -173,7 +174,8 @@ impl ClusterSpec {
         Ok(spec)
     }
 
-    /// Resolves the cluster: figures of the preset, or of the accelerator's usual system, overridden by the settings here.
+    /// Resolves the cluster: figures of the preset, or of the accelerator's usual system, overridden by the
+    /// settings here.
     pub fn resolve(&self) -> Result<Cluster, Problem> {
         let named = match &self.accelerator {
             Some(name) => {
@@ -201,7 +203,8 @@ impl ClusterSpec {
             (self.devices_per_node, self.scale_up_domain, spec.scale_up_domain)
             && domain <= 16
         {
-            // Half-filled servers: the domain is limited to the server, unless it spans servers by design (a rack).
+            // Half-filled servers: the domain is limited to the server, unless it spans servers by design (a
+            // rack).
             spec.scale_up_domain = Some(domain.min(node));
         }
         let accelerator = match (named, spec.accelerator.as_deref()) {

@@ -1,7 +1,7 @@
 //! Reads the comma-separated tables of the catalogue that are embedded in the program.
 //!
-//! Responsible for: one record per line, with double quotes as in RFC 4180. Line breaks inside a field are not supported; a test checks
-//! that the catalogue has none.
+//! Responsible for: one record per line, with double quotes as in RFC 4180. Line breaks inside a field are
+//! not supported; a test checks that the catalogue has none.
 
 /// Splits one line into fields. A missing closing quote ends with the line.
 pub(crate) fn fields(line: &str) -> Vec<String> {

@@ -1,11 +1,12 @@
 //! From the shape of a layer to its weights: the only place that sets a matrix's rows, sharding and label.
 //!
-//! Responsible for: [`Block`], plain numbers from a family's reader, and [`assemble`], which turns blocks into a [`Model`] and checks the
-//! whole. Independent of JSON and family names.
+//! Responsible for: [`Block`], plain numbers from a family's reader, and [`assemble`], which turns blocks
+//! into a [`Model`] and checks the whole. Independent of JSON and family names.
 //!
-//! Labels of fused GEMMs: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up` without a gate), `down`, the same
-//! behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`, `latent_up`, `in_proj`, `head`; a few families add their own.
-//! Weights with one label share input and module.
+//! Labels of fused GEMMs: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up`
+//! without a gate), `down`, the same behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`,
+//! `latent_up`, `in_proj`, `head`; a few families add their own. Weights with one label share input and
+//! module.
 
 mod attention;
 mod feed_forward;
@@ -166,7 +167,8 @@ impl Block {
     }
 }
 
-/// Upper limit of parameters. Larger descriptions are mistakes: it is thousands of times the largest model known in 2026.
+/// Upper limit of parameters. Larger descriptions are mistakes: it is thousands of times the largest model
+/// known in 2026.
 const MAX_PARAMETERS: u128 = 10_000_000_000_000_000;
 
 /// Combines frame and layers. `block_of` returns the block of each layer.

@@ -1,8 +1,8 @@
 //! Bundled models, by name.
 //!
-//! Responsible for: lookup of a name in its common spellings, and reading of its file. Each file in `catalog/models` is a `config.json` in
-//! Hugging Face's field names with one more key, `_catalogue` (aliases, source, notes, training), so one reader serves both. Contains no
-//! dimensions.
+//! Responsible for: lookup of a name in its common spellings, and reading of its file. Each file in
+//! `catalog/models` is a `config.json` in Hugging Face's field names with one more key, `_catalogue`
+//! (aliases, source, notes, training), so one reader serves both. Contains no dimensions.
 
 use super::{Model, from_hugging_face};
 use crate::problem::{Problem, did_you_mean};
@@ -139,8 +139,8 @@ fn unknown(name: &str) -> Problem {
     Problem::new(format!("unknown model `{shown}`")).hint(did_you_mean(base, names, &otherwise))
 }
 
-/// Suffixes of a name without effect on the dimensions: tuned variants, and number formats of stored weights. Four-bit formats are
-/// excluded, because weights loaded in them take less memory.
+/// Suffixes of a name without effect on the dimensions: tuned variants, and number formats of stored weights.
+/// Four-bit formats are excluded, because weights loaded in them take less memory.
 const SAME_DIMENSIONS: &[&str] = &[
     "instruct",
     "chat",
@@ -159,7 +159,8 @@ const SAME_DIMENSIONS: &[&str] = &[
 /// Prefixes that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 
-/// Normalizes a name: lower case, without punctuation, organization, date of a variant and suffixes without effect on the dimensions.
+/// Normalizes a name: lower case, without punctuation, organization, date of a variant and suffixes without
+/// effect on the dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
     let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();

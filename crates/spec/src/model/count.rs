@@ -47,13 +47,14 @@ impl Layer {
         sum(self.weights.iter().filter(|w| w.is_routed()))
     }
 
-    /// Width of tokens dispatched to routed experts: the hidden width, or the narrower inner width of the experts. `None` without experts.
+    /// Width of tokens dispatched to routed experts: the hidden width, or the narrower inner width of the
+    /// experts. `None` without experts.
     pub fn expert_input_width(&self) -> Option<u64> {
         self.weights.iter().find(|weight| weight.is_routed()).map(|weight| weight.columns)
     }
 
-    /// Parameters of the layer active per token: `top_k` of `experts` routed experts, and without tables, such as the weights of the
-    /// prompt's positions in a diffusion transformer.
+    /// Parameters of the layer active per token: `top_k` of `experts` routed experts, and without tables,
+    /// such as the weights of the prompt's positions in a diffusion transformer.
     pub fn active_parameters(&self) -> u64 {
         let held = sum(self.weights.iter().filter(|w| w.usage == Usage::Table));
         let routed = self.routed_parameters();

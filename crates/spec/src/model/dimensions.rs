@@ -1,6 +1,7 @@
 //! A model from plain dimensions, for runs without a configuration file.
 //!
-//! Responsible for: defaults by family (GPT-3 or llama), and the same checks as in the file reader. Rejects contradictory dimensions.
+//! Responsible for: defaults by family (GPT-3 or llama), and the same checks as in the file reader. Rejects
+//! contradictory dimensions.
 
 mod read;
 
@@ -17,7 +18,8 @@ pub struct Dimensions {
     /// Label.
     #[serde(default)]
     pub name: String,
-    /// Family with the defaults of missing fields; inferred from the other fields if not set (see [`Style`]).
+    /// Family with the defaults of missing fields; inferred from the other fields if not set (see
+    /// [`Style`]).
     #[serde(default)]
     pub style: Option<Style>,
     /// Number of layers.
@@ -32,7 +34,8 @@ pub struct Dimensions {
     /// Width of a head; default: hidden over heads.
     #[serde(default)]
     pub head_dim: Option<u64>,
-    /// Inner width of the dense MLP; default: 4 times hidden, or 8/3 of it rounded up to a multiple of 256 if gated.
+    /// Inner width of the dense MLP; default: 4 times hidden, or 8/3 of it rounded up to a multiple of 256
+    /// if gated.
     #[serde(default)]
     pub ffn: Option<u64>,
     /// Rows of the word embedding; default: 50,257 (gpt) or 32,000 (llama).

@@ -1,7 +1,8 @@
-//! Typed access to the keys of a JSON object: numbers are whole and within bounds, and wrong types are reported with their place.
+//! Typed access to the keys of a JSON object: numbers are whole and within bounds, and wrong types are
+//! reported with their place.
 //!
-//! Responsible for: aliases of keys, nulls (absent), and the position of keys in the text. Ignores unknown keys: configuration files have
-//! hundreds without effect here.
+//! Responsible for: aliases of keys, nulls (absent), and the position of keys in the text. Ignores unknown
+//! keys: configuration files have hundreds without effect here.
 
 use super::bounds::Bound;
 use super::tolerant::is_word;

@@ -1,7 +1,7 @@
 //! Model types as data: a family description in `catalog/families` and a configuration make a model.
 //!
-//! Responsible for: lookup of a description and its towers, and a guess for unknown types by field names. `catalog/families/README.md`
-//! defines the language of descriptions. Independent of family names.
+//! Responsible for: lookup of a description and its towers, and a guess for unknown types by field names.
+//! `catalog/families/README.md` defines the language of descriptions. Independent of family names.
 
 mod evaluate;
 mod expression;
@@ -34,8 +34,8 @@ pub(super) fn read(
     Stack::new(family, own, outer).model(name, kind, notes.to_vec()).map(Some)
 }
 
-/// Each tower with the key of its object in the file (empty: the top level), or the problem of reading it. `None` if the file's class does
-/// not have the tower.
+/// Each tower with the key of its object in the file (empty: the top level), or the problem of reading it.
+/// `None` if the file's class does not have the tower.
 pub(super) type Towers = Vec<(String, Result<Option<Tower>, Problem>)>;
 
 /// Towers of a type that a file has; `None` if no description defines towers of the type.

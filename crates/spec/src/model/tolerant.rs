@@ -1,8 +1,8 @@
 //! JSON as written by Python, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! Responsible for: the value of a `config.json`, and the place of the first syntax error. Python's `json` module writes these three words
-//! without quotes, and configurations of state-space models contain them (`"time_step_limit": [0.0, Infinity]`). Rejects everything else
-//! that is not JSON.
+//! Responsible for: the value of a `config.json`, and the place of the first syntax error. Python's `json`
+//! module writes these three words without quotes, and configurations of state-space models contain them
+//! (`"time_step_limit": [0.0, Infinity]`). Rejects everything else that is not JSON.
 
 use crate::problem::Problem;
 use serde_json::Value;

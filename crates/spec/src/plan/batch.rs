@@ -1,17 +1,18 @@
 //! The default global batch: one rule for all commands.
 //!
-//! Responsible for: the default number of sequences per step, that of the published training or a usual one, divisible by common layouts.
-//! Independent of a layout.
+//! Responsible for: the default number of sequences per step, that of the published training or a usual one,
+//! divisible by common layouts. Independent of a layout.
 
 use crate::model::PublishedTraining;
 
 /// Default tokens per global batch: the lower end of published trainings with several billion parameters.
 const USUAL_TOKENS: u64 = 4 * 1_048_576;
-/// Upper limit of the default in tokens: that of Llama 3 405B. Larger batches reduce progress per token for many models.
+/// Upper limit of the default in tokens: that of Llama 3 405B. Larger batches reduce progress per token for
+/// many models.
 const MOST_TOKENS: u64 = 16 * 1_048_576;
 
-/// Sequences for a number of tokens, rounded so that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120,
-/// not 122. The result differs from the tokens by a sixteenth at most.
+/// Sequences for a number of tokens, rounded so that many numbers of replicas divide them: a million tokens
+/// in sequences of 8192 are 120, not 122. The result differs from the tokens by a sixteenth at most.
 pub fn divisible_batch(tokens: f64, sequence_length: u64, devices: u64) -> u64 {
     let wanted = (tokens / sequence_length.max(1) as f64).round().max(1.0);
     let most = ((wanted / 8.0) as u64).min(devices).max(1);
@@ -27,9 +28,9 @@ pub fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
     least.max(devices / 8).min(most).next_power_of_two()
 }
 
-/// Default batch, rounded to a multiple of the odd part of each number of devices. Without this, 1,000 GPUs have no layout, because the
-/// factor 125 is left for the replicas. One batch for all numbers of devices if it differs from the default by less than a factor of two;
-/// otherwise `None`, and each number has its own.
+/// Default batch, rounded to a multiple of the odd part of each number of devices. Without this, 1,000 GPUs
+/// have no layout, because the factor 125 is left for the replicas. One batch for all numbers of devices if
+/// it differs from the default by less than a factor of two; otherwise `None`, and each number has its own.
 pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     let unit = devices.iter().try_fold(1, |common, &n| {
         let factor = odd_factor(n, usual);
@@ -43,12 +44,14 @@ pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     Some(batch)
 }
 
-/// True if the odd part of a number of devices divides a batch, so that layouts without odd parallel sizes exist.
+/// True if the odd part of a number of devices divides a batch, so that layouts without odd parallel sizes
+/// exist.
 pub fn is_divided(batch: u64, devices: u64) -> bool {
     batch.is_multiple_of(odd_factor(devices, batch))
 }
 
-/// The default batch for a number of devices, a multiple of their odd part: that of the published training of the model, else the usual one.
+/// The default batch for a number of devices, a multiple of their odd part: that of the published training of
+/// the model, else the usual one.
 pub fn default_batch(published: Option<&PublishedTraining>, sequence_length: u64, devices: u64) -> u64 {
     if let Some(training) = published {
         return published_batch(training, sequence_length, devices);
@@ -57,7 +60,8 @@ pub fn default_batch(published: Option<&PublishedTraining>, sequence_length: u64
     divided_batch(usual, &[devices]).unwrap_or(usual)
 }
 
-/// Sequences of the published batch. For another sequence length, the number with equal tokens, rounded to one with many divisors.
+/// Sequences of the published batch. For another sequence length, the number with equal tokens, rounded to
+/// one with many divisors.
 pub fn published_sequences(training: &PublishedTraining, length: u64) -> u64 {
     if training.sequence_length == length {
         return training.global_batch;

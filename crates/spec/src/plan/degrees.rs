@@ -18,8 +18,8 @@ pub(super) struct Degrees {
     pub(super) expert: u64,
 }
 
-/// Resolves the parallel sizes: specified values, and a choice for the rest. Without any specified size, it chooses the least tensor and
-/// pipeline parallelism with static memory of at most 55% of a device.
+/// Resolves the parallel sizes: specified values, and a choice for the rest. Without any specified size, it
+/// chooses the least tensor and pipeline parallelism with static memory of at most 55% of a device.
 pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Degrees, Problem> {
     let named = [
         ("plan.tensor_parallel", spec.tensor_parallel),
@@ -41,7 +41,8 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
         }
     }
     let devices = cluster.devices;
-    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism, so nothing is chosen.
+    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism, so nothing is
+    // chosen.
     let is_open =
         named.iter().all(|(_, value)| value.is_none()) && spec.sharding.is_none_or(|s| s.zero_stage < 3);
     let chosen = if is_open { automatic(model, cluster) } else { None };
@@ -59,8 +60,9 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     Ok(Degrees { tensor, pipeline, context, data, expert })
 }
 
-/// The error for tensor, pipeline and context sizes whose product does not divide the devices. Its remedies are the nearest values of the
-/// largest size and the nearest numbers of whole nodes, each only if the whole plan is valid with it.
+/// The error for tensor, pipeline and context sizes whose product does not divide the devices. Its remedies
+/// are the nearest values of the largest size and the nearest numbers of whole nodes, each only if the whole
+/// plan is valid with it.
 fn indivisible(spec: &PlanSpec, model: &Model, cluster: &Cluster, sizes: [u64; 3]) -> Problem {
     let [tensor, pipeline, context] = sizes;
     let devices = cluster.devices;
@@ -117,8 +119,8 @@ fn indivisible(spec: &PlanSpec, model: &Model, cluster: &Cluster, sizes: [u64; 3
 
 /// Tensor, pipeline and expert-parallel sizes for a model without a layout; `None` if no sizes divide.
 ///
-/// Static bytes per rank, mixed precision with ZeRO-1: 6 B per parameter of the rank (2 weights, 4 gradients) and 12 B sharded over the
-/// data-parallel ranks.
+/// Static bytes per rank, mixed precision with ZeRO-1: 6 B per parameter of the rank (2 weights, 4 gradients)
+/// and 12 B sharded over the data-parallel ranks.
 fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
     let parameters = model.parameters();
     let routed = parameters.routed_experts as f64;

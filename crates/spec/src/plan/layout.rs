@@ -11,21 +11,23 @@ pub struct Group {
     pub ranks: u64,
     /// Most ranks of a group in one scale-up domain (1 to `ranks`).
     pub per_domain: u64,
-    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the other domains. Less than `ranks`
-    /// although `per_domain` equals it, if groups fit into a domain but some span two.
+    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the
+    /// other domains. Less than `ranks` although `per_domain` equals it, if groups fit into a domain but
+    /// some span two.
     pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
 }
 
 impl Group {
-    /// A group of `ranks` at a stride, on domains of `domain` ranks, in a run large enough for every alignment of groups and domains.
+    /// A group of `ranks` at a stride, on domains of `domain` ranks, in a run large enough for every
+    /// alignment of groups and domains.
     pub fn new(ranks: u64, stride: u64, domain: u64) -> Self {
         Self::strided(ranks, stride, domain, u64::MAX)
     }
 
-    /// A group of `ranks` at a stride in a run of `world` ranks that consists of such groups: `stride` groups interleaved, and blocks of
-    /// them in sequence.
+    /// A group of `ranks` at a stride in a run of `world` ranks that consists of such groups: `stride` groups
+    /// interleaved, and blocks of them in sequence.
     pub fn strided(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
         let (ranks, stride) = (ranks.max(1), stride.max(1));
         let per_domain = (domain / stride).clamp(1, ranks);
@@ -65,8 +67,9 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     if domain.is_multiple_of(stride) && (ranks.is_multiple_of(fits) || fits.is_multiple_of(ranks)) {
         return fits.min(ranks);
     }
-    // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary is between them, `edge` is the
-    // extreme. If groups are aligned with domains, all of them are equivalent.
+    // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary
+    // is between them, `edge` is the extreme. If groups are aligned with domains, all of them are
+    // equivalent.
     let is_aligned = domain.is_multiple_of(stride);
     let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {
         if is_aligned {
@@ -79,7 +82,8 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     };
     let in_first = |begin: u64| nearest(begin, &|at| (domain - at).div_ceil(stride), domain - 1).max(1);
     let in_last = |end: u64| nearest(end, &|at| at / stride + 1, 0).max(1);
-    // Groups start at multiples of the greatest common divisor of their extent and the domain, and then repeat.
+    // Groups start at multiples of the greatest common divisor of their extent and the domain, and then
+    // repeat.
     let step = whole % domain;
     let (mut divisor, mut rest) = (domain, step);
     while rest > 0 {
@@ -144,7 +148,8 @@ fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
 }
 
 impl Layout {
-    /// Groups with communication in every layer that fit into a scale-up domain but of which some span two, with their names.
+    /// Groups with communication in every layer that fit into a scale-up domain but of which some span two,
+    /// with their names.
     pub fn torn(&self) -> impl Iterator<Item = (&'static str, Group)> {
         [
             ("tensor", self.tensor),
@@ -156,8 +161,8 @@ impl Layout {
         .filter(|(_, group)| group.straddles_domains())
     }
 
-    /// Largest number of devices per scale-up domain with which no group spans two domains (the segment of schedulers). `None` if no group
-    /// spans two, or if groups would no longer fit.
+    /// Largest number of devices per scale-up domain with which no group spans two domains (the segment of
+    /// schedulers). `None` if no group spans two, or if groups would no longer fit.
     pub fn segment(plan: &Plan, domain: u64) -> Option<u64> {
         let own = Self::new(plan, domain);
         let most = own.torn().map(|(_, group)| group.ranks * group.stride).max()?;
@@ -189,8 +194,8 @@ impl Layout {
         };
         let world = plan.world_size();
         let group = |ranks, stride| Group::strided(ranks, stride, domain, world);
-        // Context ranks neighbour data ranks in the gradient reduction. With the pipeline between them they do not, but the pair (context,
-        // data) still has the tensor stride.
+        // Context ranks neighbour data ranks in the gradient reduction. With the pipeline between them they
+        // do not, but the pair (context, data) still has the tensor stride.
         let data = match plan.rank_order {
             RankOrder::TensorContextDataPipeline => group(plan.data_parallel * cp, tp),
             RankOrder::TensorContextPipelineData if cp == 1 => group(plan.data_parallel, data_stride),
@@ -214,8 +219,9 @@ impl Layout {
                 let beyond = data_stride * beyond_tensor.div_ceil(cp.max(1));
                 (expert, group(plan.expert_data_parallel(), beyond))
             }
-            // Replicas of experts inside a block of tensor and context ranks: those in the block, and those in the blocks of other
-            // replicas. Pipeline stages separate these blocks (Megatron's order `tp-cp-ep-pp-dp`).
+            // Replicas of experts inside a block of tensor and context ranks: those in the block, and those
+            // in the blocks of other replicas. Pipeline stages separate these blocks (Megatron's
+            // order `tp-cp-ep-pp-dp`).
             RankOrder::TensorContextPipelineData if pp > 1 => {
                 let (replicas, inside) = (plan.expert_data_parallel(), (tp * cp / (etp * ep)).max(1));
                 let far = group(replicas.div_ceil(inside), data_stride);
@@ -263,8 +269,9 @@ mod tests {
         assert!(Group::new(4, 2, 8).is_inside_domain());
     }
 
-    /// Megatron's `initialize_model_parallel` with `order="tp-cp-ep-pp-dp"`, 16 ranks, tensor 2, pipeline 2, experts 2: experts are
-    /// neighbours, their replicas are ranks 0, 4, 8, 12, because stages are between them.
+    /// Megatron's `initialize_model_parallel` with `order="tp-cp-ep-pp-dp"`, 16 ranks, tensor 2, pipeline 2,
+    /// experts 2: experts are neighbours, their replicas are ranks 0, 4, 8, 12, because stages are
+    /// between them.
     #[test]
     fn replicas_of_experts_lie_behind_the_pipeline() {
         let plan = Plan {

@@ -1,6 +1,7 @@
 //! Low-rank adapters (LoRA, Hu 2021): rank and target modules.
 //!
-//! Responsible for: the names of target modules, and a layer's adapters as ordinary weights. Independent of bytes and times.
+//! Responsible for: the names of target modules, and a layer's adapters as ordinary weights. Independent of
+//! bytes and times.
 //!
 //! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained: `W x + B
 //! A x`, so an adapter has `rank (in + out)` parameters (Hu 2021, section 4.1).
@@ -13,7 +14,8 @@ use crate::run::{Field, Kind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Default rank: that of MLPerf's Llama 2 70B fine-tuning benchmark. PEFT's own default is 8, Megatron-Bridge's 32.
+/// Default rank: that of MLPerf's Llama 2 70B fine-tuning benchmark. PEFT's own default is 8,
+/// Megatron-Bridge's 32.
 const DEFAULT_RANK: u64 = 16;
 
 /// Adapters of a run.
@@ -27,8 +29,8 @@ pub struct Lora {
 }
 
 impl Default for Lora {
-    /// Rank 16 on every linear layer, as PEFT's `all-linear`. Dettmers 2023 (QLoRA), section 4, needs all of them to match full
-    /// fine-tuning.
+    /// Rank 16 on every linear layer, as PEFT's `all-linear`. Dettmers 2023 (QLoRA), section 4, needs all of
+    /// them to match full fine-tuning.
     fn default() -> Self {
         Self { rank: DEFAULT_RANK, targets: BTreeSet::from([LoraTarget::AllLinear]) }
     }
@@ -51,8 +53,8 @@ choice!(FrozenWeights {
     "nf4" | "fp4" => Self::Nf4,
 });
 
-/// Bytes of a weight in blocks of 64 with an fp32 scale each: `0.5 + 4 / 64` (Dettmers 2023, QLoRA, section 3). Double quantization, which
-/// quantizes the scales too, has 0.516.
+/// Bytes of a weight in blocks of 64 with an fp32 scale each: `0.5 + 4 / 64` (Dettmers 2023, QLoRA, section
+/// 3). Double quantization, which quantizes the scales too, has 0.516.
 pub const NF4_BYTES: f64 = 0.5 + 4.0 / 64.0;
 
 /// A target module, by PEFT's or Megatron's name.
@@ -143,7 +145,8 @@ impl LoraTarget {
         Self::read(&Value::Text(name.to_owned()))
     }
 
-    /// True if the target includes a weight. Only the last part of a name counts: `experts.up_proj` is an `up_proj`.
+    /// True if the target includes a weight. Only the last part of a name counts: `experts.up_proj` is an
+    /// `up_proj`.
     fn adapts(self, weight: &Weight) -> bool {
         let Usage::Matmul { fused, .. } = &weight.usage else { return false };
         match self {
@@ -208,7 +211,8 @@ impl Adapter {
     /// Adds another weight of the same GEMM.
     fn join(&mut self, weight: &Weight) {
         self.b.rows = self.b.rows.saturating_add(weight.rows);
-        // Keys and values have at most as many shards as heads; together with queries, the whole is sharded like the queries.
+        // Keys and values have at most as many shards as heads; together with queries, the whole is sharded
+        // like the queries.
         if self.b.cut != weight.cut {
             self.b.cut = Cut::Column;
         }
@@ -274,7 +278,8 @@ impl Plan {
         self.optimizer == Optimizer::Lora && self.frozen_weights == FrozenWeights::Nf4
     }
 
-    /// True if a weight is frozen and held in four bits: matrices of layers, also those without an adapter. bitsandbytes excludes the head.
+    /// True if a weight is frozen and held in four bits: matrices of layers, also those without an adapter.
+    /// bitsandbytes excludes the head.
     pub fn holds_in_nf4(&self, weight: &Weight) -> bool {
         self.has_nf4_weights()
             && matches!(weight.usage, Usage::Matmul { .. })
@@ -283,7 +288,8 @@ impl Plan {
 }
 
 impl PlanSpec {
-    /// True if adapters are trained: LoRA is specified, or no optimizer is and a rank, targets or frozen weights are.
+    /// True if adapters are trained: LoRA is specified, or no optimizer is and a rank, targets or frozen
+    /// weights are.
     pub fn trains_adapters(&self) -> bool {
         let is_implied = self.has_adapter_settings() || self.frozen_weights.is_some();
         self.optimizer.map_or(is_implied, |optimizer| optimizer == Optimizer::Lora)

@@ -1,7 +1,7 @@
 //! Unspecified settings of a plan whose alternatives are likely: they widen the interval of a step time.
 //!
-//! Responsible for: which settings are open, and the alternatives of a plan. Excludes prices. The default of each setting is in
-//! [`super::PlanSpec::resolve`].
+//! Responsible for: which settings are open, and the alternatives of a plan. Excludes prices. The default of
+//! each setting is in [`super::PlanSpec::resolve`].
 
 use super::{Overlap, Plan, PlanSpec};
 use crate::model::{Model, Weight, published_training};
@@ -10,24 +10,28 @@ use crate::software::Software;
 /// Open settings of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenSettings {
-    /// True for each unspecified overlap. Recipes set what the plan assumes; the framework's arguments may have it off.
+    /// True for each unspecified overlap. Recipes set what the plan assumes; the framework's arguments may
+    /// have it off.
     pub overlap: Overlap,
-    /// True if the imbalance of the experts is unspecified. The plan assumes the middle of forced and natural routing.
+    /// True if the imbalance of the experts is unspecified. The plan assumes the middle of forced and
+    /// natural routing.
     pub expert_imbalance: bool,
 }
 
-/// Tokens of the busiest expert relative to the mean under an auxiliary loss: 1.52 and 1.72 at the end of training of models with 3 and 1
-/// billion parameters (Wang et al. 2024, arXiv 2408.15664, table 2: maximum violation of 0.52 and 0.72).
+/// Tokens of the busiest expert relative to the mean under an auxiliary loss: 1.52 and 1.72 at the end of
+/// training of models with 3 and 1 billion parameters (Wang et al. 2024, arXiv 2408.15664, table 2: maximum
+/// violation of 0.52 and 0.72).
 pub const USUAL_IMBALANCE: f64 = 1.5;
 /// The same of a router with a bias for each expert, in the same table.
 pub const BIASED_IMBALANCE: f64 = 1.04;
 /// The same of routing that a benchmark forces.
 pub const FORCED_IMBALANCE: f64 = 1.0;
-/// Middle of forced and natural routing, for a run that specifies neither. Published runs are of both kinds, and either alternative is part of
-/// the interval.
+/// Middle of forced and natural routing, for a run that specifies neither. Published runs are of both kinds,
+/// and either alternative is part of the interval.
 const UNKNOWN_IMBALANCE: f64 = 0.5 * (FORCED_IMBALANCE + USUAL_IMBALANCE);
 
-/// Tests whether the published training of a model balances its experts by a bias for each, without an auxiliary loss.
+/// Tests whether the published training of a model balances its experts by a bias for each, without an
+/// auxiliary loss.
 fn balances_by_bias(model: &Model) -> bool {
     let is_correction = |weight: &Weight| weight.name.ends_with("e_score_correction_bias");
     published_training(model).is_some_and(|training| training.balances_experts_by_bias)
@@ -62,8 +66,8 @@ impl PlanSpec {
 }
 
 impl OpenSettings {
-    /// The plan with the slower alternative of each open setting: overlap by the framework's arguments, and natural routing to experts on
-    /// several ranks. `None` if the plan has no such alternative.
+    /// The plan with the slower alternative of each open setting: overlap by the framework's arguments, and
+    /// natural routing to experts on several ranks. `None` if the plan has no such alternative.
     pub fn slower(&self, plan: &Plan, software: &Software) -> Option<Plan> {
         let overlap = software.overlap_by_arguments(plan.overlap, self.overlap);
         let imbalance = self.imbalances(plan).map(|(_, natural)| natural);
@@ -74,7 +78,8 @@ impl OpenSettings {
         })
     }
 
-    /// The plan with the faster alternative of each open setting: forced routing. `None` if the plan has no such alternative.
+    /// The plan with the faster alternative of each open setting: forced routing. `None` if the plan has no
+    /// such alternative.
     pub fn faster(&self, plan: &Plan) -> Option<Plan> {
         let (forced, _) = self.imbalances(plan)?;
         Some(Plan { expert_imbalance: forced, ..plan.clone() })
@@ -93,8 +98,8 @@ mod tests {
     use crate::cluster;
     use crate::model;
 
-    /// Unspecified routing is the middle of forced and natural routing. A router with a bias and a capacity leave it closed, and experts of
-    /// one rank wait for none.
+    /// Unspecified routing is the middle of forced and natural routing. A router with a bias and a capacity
+    /// leave it closed, and experts of one rank wait for none.
     #[test]
     fn unspecified_routing_is_between_its_alternatives() {
         let cluster = cluster::by_name("dgx-h100", 64).expect("known");

@@ -1,8 +1,10 @@
-//! Policies that place the named tensors of a layer: kept on the device, kept in host memory, or rematerialised.
+//! Policies that place the named tensors of a layer: kept on the device, kept in host memory, or
+//! rematerialised.
 //!
-//! Responsible for: MaxText's named policies, the recompute of what a policy does not keep, and the part of the kept tensors in host memory.
-//! Names of tensors belong to readers. (Source: MaxText `src/maxtext/layers/decoders.py` `get_remat_policy`,
-//! `utils/maxtext_utils.py` `get_save_and_offload_names`, e591f30c.)
+//! Responsible for: MaxText's named policies, the recompute of what a policy does not keep, and the part of
+//! the kept tensors in host memory. Names of tensors belong to readers. (Source: MaxText
+//! `src/maxtext/layers/decoders.py` `get_remat_policy`, `utils/maxtext_utils.py`
+//! `get_save_and_offload_names`, e591f30c.)
 
 use super::{Recompute, RecomputeModule};
 use std::collections::BTreeMap;

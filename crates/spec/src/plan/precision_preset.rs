@@ -37,7 +37,8 @@ choice!(PrecisionPreset {
 });
 
 impl PrecisionPreset {
-    /// Number formats of the preset. Static memory per parameter with Adam: 18 bytes (2 + 4 + 4 + 8) for all but fp16 (16) and fp32 (16).
+    /// Number formats of the preset. Static memory per parameter with Adam: 18 bytes (2 + 4 + 4 + 8) for all
+    /// but fp16 (16) and fp32 (16).
     pub fn precision(self) -> Precision {
         let mixed = |compute| Precision {
             compute,

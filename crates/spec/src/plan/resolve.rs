@@ -33,9 +33,10 @@ impl PlanSpec {
         }
     }
 
-    /// The stack with fused token dispatch, if the plan leaves it open: no software is specified, and tokens are sent to experts on other
-    /// ranks. It is hardly ever slower: a property test of the calculator bounds the difference. A plan that leaves the layout open, one
-    /// that specifies it and a search assume the same, so a chosen layout has the same time when it is written out.
+    /// The stack with fused token dispatch, if the plan leaves it open: no software is specified, and tokens
+    /// are sent to experts on other ranks. It is hardly ever slower: a property test of the calculator
+    /// bounds the difference. A plan that leaves the layout open, one that specifies it and a search
+    /// assume the same, so a chosen layout has the same time when it is written out.
     pub fn fused_dispatch(
         &self,
         model: &Model,
@@ -47,13 +48,14 @@ impl PlanSpec {
         is_open.then(|| generation.with_fused_dispatch(&cluster.accelerator.architecture)).flatten()
     }
 
-    /// Published pre-training of a model, whose sequence length and batch are defaults. `None` without one, and for adapters: their runs are
-    /// smaller by orders of magnitude.
+    /// Published pre-training of a model, whose sequence length and batch are defaults. `None` without one,
+    /// and for adapters: their runs are smaller by orders of magnitude.
     pub fn published_training(&self, model: &Model) -> Option<&'static PublishedTraining> {
         published_training(model).filter(|_| !self.trains_adapters())
     }
 
-    /// Sequence length in tokens: specified, else that of the published training, else the model's maximum, at most 8192.
+    /// Sequence length in tokens: specified, else that of the published training, else the model's maximum,
+    /// at most 8192.
     pub fn tokens_per_sequence(&self, model: &Model) -> u64 {
         let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
         let usual = || self.published_training(model).map_or(declared.min(8192), |t| t.sequence_length);
@@ -63,7 +65,8 @@ impl PlanSpec {
     /// Fills in all open settings. Rejects contradictions.
     pub fn resolve(&self, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
         let software = self.generation(cluster)?;
-        // Full sharding makes a model fit without any other parallelism, so the choice of parallel sizes depends on it.
+        // Full sharding makes a model fit without any other parallelism, so the choice of parallel sizes
+        // depends on it.
         let fully_sharded = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
         let sharding = self.sharding.or((software.zero_stage == 3).then_some(fully_sharded));
         let Degrees { tensor, pipeline, context, data, expert } =
@@ -196,8 +199,9 @@ impl PlanSpec {
         }
     }
 
-    /// Sequences per step, from whichever of the three keys is set. Otherwise the default batch in multiples of `unit` sequences (a
-    /// micro-batch on each replica). With interleaved stages it has whole rounds of `round` micro-batches (Megatron's rule).
+    /// Sequences per step, from whichever of the three keys is set. Otherwise the default batch in multiples
+    /// of `unit` sequences (a micro-batch on each replica). With interleaved stages it has whole rounds
+    /// of `round` micro-batches (Megatron's rule).
     fn batch(&self, model: &Model, cluster: &Cluster, unit: u64, round: u64) -> Result<u64, Problem> {
         let given = [
             self.global_batch.map(|_| "plan.global_batch"),
@@ -227,7 +231,8 @@ impl PlanSpec {
     }
 }
 
-/// Default context-parallel algorithm: ring if the generation supports it, else its first supported algorithm.
+/// Default context-parallel algorithm: ring if the generation supports it, else its first supported
+/// algorithm.
 fn context_kind(software: &Software) -> ContextKind {
     let offered = &software.offers.context;
     match offered.first() {

@@ -1,8 +1,9 @@
 //! Pipeline schedules and their properties.
 //!
-//! Responsible for: one file per schedule with its names, source, placement of chunks, micro-batches in flight and refusals; and the
-//! placement that follows. `railwright_calculator::schedule` defines the order of passes, in a file of the same name. A new schedule
-//! requires a variant and a line of [`Schedule::facts`] here, and these two files.
+//! Responsible for: one file per schedule with its names, source, placement of chunks, micro-batches in
+//! flight and refusals; and the placement that follows. `railwright_calculator::schedule` defines the order
+//! of passes, in a file of the same name. A new schedule requires a variant and a line of [`Schedule::facts`]
+//! here, and these two files.
 
 mod dual_pipe;
 mod facts;
@@ -88,8 +89,8 @@ impl Schedule {
         self.facts().divides_backward
     }
 
-    /// True if the optimizer step is validated afterwards, so that stages start the next step without waiting for each other (zero bubble,
-    /// section 4).
+    /// True if the optimizer step is validated afterwards, so that stages start the next step without waiting
+    /// for each other (zero bubble, section 4).
     pub const fn validates_afterwards(self) -> bool {
         self.facts().validates_afterwards
     }
@@ -99,7 +100,8 @@ impl Schedule {
         self.facts().placement == Placement::BothEnds
     }
 
-    /// Copies of every parameter along a pipeline of this number of stages: two if micro-batches enter at both ends.
+    /// Copies of every parameter along a pipeline of this number of stages: two if micro-batches enter at
+    /// both ends.
     pub fn copies(self, stages: u64) -> u64 {
         if self.has_two_directions() && stages > 1 { 2 } else { 1 }
     }
@@ -132,7 +134,8 @@ impl Schedule {
         }
     }
 
-    /// Stage that runs a chunk for a micro-batch. The micro-batch matters only for schedules with two directions.
+    /// Stage that runs a chunk for a micro-batch. The micro-batch matters only for schedules with two
+    /// directions.
     pub fn stage_of(self, stages: u64, micro_batches: u64, chunk: u64, micro_batch: u64) -> u64 {
         let stages = stages.max(1);
         match self.facts().placement {

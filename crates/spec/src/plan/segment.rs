@@ -55,8 +55,8 @@ impl Plan {
         self.segment.map_or(whole, |segment| segment.min(whole))
     }
 
-    /// Default segment of launchers: equally many whole nodes of every domain, such that no group that fits into a domain spans two. `None`
-    /// if whole domains satisfy this.
+    /// Default segment of launchers: equally many whole nodes of every domain, such that no group that fits
+    /// into a domain spans two. `None` if whole domains satisfy this.
     pub(crate) fn usual_segment(&self, cluster: &Cluster) -> Option<u64> {
         let whole = cluster.scale_up.domain_size;
         if self.world_size() <= whole {
@@ -74,9 +74,10 @@ impl Plan {
     }
 }
 
-/// Devices per scale-up domain of a job that domains do not divide: the largest number of whole nodes that divides the job.
-/// Megatron-Bridge's launcher requests the most nodes up to a rack's 18 that divide the job's (`segment` in `executors.py`): 64 nodes get
-/// 16 in each of 4 racks, not 18, 18, 18 and 10. Less than half a domain is never the default.
+/// Devices per scale-up domain of a job that domains do not divide: the largest number of whole nodes that
+/// divides the job. Megatron-Bridge's launcher requests the most nodes up to a rack's 18 that divide the
+/// job's (`segment` in `executors.py`): 64 nodes get 16 in each of 4 racks, not 18, 18, 18 and 10. Less than
+/// half a domain is never the default.
 fn even_segment(domain: u64, devices: u64, per_node: u64) -> u64 {
     let node = per_node.clamp(1, domain.max(1));
     if devices <= domain || devices.is_multiple_of(domain.max(1)) || domain > MOST_SEGMENTED {
@@ -94,7 +95,8 @@ mod tests {
 
     #[test]
     fn jobs_take_equally_much_of_every_rack() {
-        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as requested by these launchers.
+        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as requested by these
+        // launchers.
         for (domain, devices, node, expected) in [
             (72, 256, 4, 64),
             (72, 512, 4, 64),

@@ -1,7 +1,7 @@
 //! Recompute policies per pipeline stage, written `full:3 core_attention+mlp:4 offload:0.5`.
 //!
-//! Responsible for: the shorthand, and the assignment of policies to a stage's layers. Independent of the number of layers, which
-//! validation checks.
+//! Responsible for: the shorthand, and the assignment of policies to a stage's layers. Independent of the
+//! number of layers, which validation checks.
 
 use super::{Recompute, RecomputeModule};
 use crate::problem::Problem;
@@ -14,8 +14,9 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRecompute {
-    /// Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
-    /// Other layers are not recomputed. `Selective` without modules skips layers.
+    /// Policies in the order of the stage's layers, each for its number of layers. A policy without a number
+    /// covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+    /// layers.
     pub segments: Vec<Recompute>,
     /// Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
     pub offload: Option<f64>,
@@ -25,7 +26,8 @@ pub struct StageRecompute {
 const MOST_STAGES: usize = 100_000;
 
 impl StageRecompute {
-    /// Policies of `layers` layers: each without its number, and its number of consecutive layers. The counts sum to `layers`.
+    /// Policies of `layers` layers: each without its number, and its number of consecutive layers. The counts
+    /// sum to `layers`.
     pub fn runs(&self, layers: u64) -> Vec<(Recompute, u64)> {
         let mut left = layers;
         let mut runs = Vec::new();

@@ -13,12 +13,14 @@ use serde::{Deserialize, Serialize};
 pub enum StageSplit {
     /// Even; if layers do not divide, as in manual layouts ([`uneven_layers`]).
     Even,
-    /// By cumulative compute cost with the head included. A layer that crosses the end of a stage's share belongs to the stage.
+    /// By cumulative compute cost with the head included. A layer that crosses the end of a stage's share
+    /// belongs to the stage.
     Compute,
 }
 
-/// Layers of each virtual stage if they do not divide by the number of stages. One fewer at both ends if that divides, as for Llama 3 405B
-/// (Megatron's `--account-for-embedding-in-pipeline-split` and the flag for the loss); else fewer in the last stage.
+/// Layers of each virtual stage if they do not divide by the number of stages. One fewer at both ends if that
+/// divides, as for Llama 3 405B (Megatron's `--account-for-embedding-in-pipeline-split` and the flag for the
+/// loss); else fewer in the last stage.
 pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
     let layers = model.num_layers();
     match split {
@@ -51,7 +53,8 @@ pub fn end_balanced_layers(model: &Model, parts: u64) -> Vec<u64> {
     split
 }
 
-/// Splits by cumulative weights of GEMMs, head included. A layer that crosses the end of a share belongs to the share.
+/// Splits by cumulative weights of GEMMs, head included. A layer that crosses the end of a share belongs to
+/// the share.
 pub fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
     let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
     let head = (model.vocabulary * model.hidden_size) as f64;
@@ -78,8 +81,8 @@ fn matmul_weights(layer: &Layer) -> f64 {
     matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
 }
 
-/// Layers per virtual stage if they do not divide: as even as possible, with fewer at the two ends, because embedding and head cost about
-/// as much as a layer. The sum is `layers`.
+/// Layers per virtual stage if they do not divide: as even as possible, with fewer at the two ends, because
+/// embedding and head cost about as much as a layer. The sum is `layers`.
 pub fn balanced_layers(layers: u64, stages: u64) -> Vec<u64> {
     let stages = stages.clamp(1, 100_000);
     let (each, extra) = (layers / stages, layers % stages);
@@ -92,9 +95,10 @@ mod tests {
     use super::*;
     use crate::model::by_name;
 
-    /// Meta's 405B (The Llama 3 herd of models, section 3.3.2): one layer fewer on the first and the last of 16 stages. If that does not
-    /// divide, the end with the head and multi-token prediction has fewer, as in Megatron-Bridge's recipe of DeepSeek-V3 (one layer on the
-    /// last of 16 chunks, four on the others).
+    /// Meta's 405B (The Llama 3 herd of models, section 3.3.2): one layer fewer on the first and the last of
+    /// 16 stages. If that does not divide, the end with the head and multi-token prediction has fewer, as
+    /// in Megatron-Bridge's recipe of DeepSeek-V3 (one layer on the last of 16 chunks, four on the
+    /// others).
     #[test]
     fn published_layouts_come_out() {
         let of = |name: &str, parts| uneven_layers(&by_name(name).expect("known"), parts, StageSplit::Even);

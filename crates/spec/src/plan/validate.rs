@@ -1,7 +1,7 @@
 //! Validation of a plan for a model and a cluster.
 //!
-//! Responsible for: the rules that frameworks enforce at start-up, each with its problem, key and nearest valid value. Excludes performance
-//! and memory. One file per group of rules.
+//! Responsible for: the rules that frameworks enforce at start-up, each with its problem, key and nearest
+//! valid value. Excludes performance and memory. One file per group of rules.
 
 mod advice;
 #[cfg(test)]
@@ -25,7 +25,8 @@ use crate::cluster::Cluster;
 use crate::model::Model;
 use crate::problem::Problem;
 
-/// Checks a plan against the model and the cluster. Returns all problems, most fundamental first; empty if the plan is possible.
+/// Checks a plan against the model and the cluster. Returns all problems, most fundamental first; empty if
+/// the plan is possible.
 ///
 /// Impossible numbers (zero ranks, 1e30 sequences, NaN) are reported alone, because other rules rely on them.
 pub fn validate(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Problem> {

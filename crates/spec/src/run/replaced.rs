@@ -1,7 +1,7 @@
 //! Settings of an earlier layer that a later layer replaces through another key.
 //!
-//! Responsible for: keys that depend on others. A run file with `precision.compute` and a flag `--precision` have no key in common, but the
-//! flag takes precedence.
+//! Responsible for: keys that depend on others. A run file with `precision.compute` and a flag `--precision`
+//! have no key in common, but the flag takes precedence.
 
 use super::{RunSpec, Section};
 use crate::plan::PlanSpec;
@@ -16,11 +16,13 @@ const OF_STAGES: [&str; 2] = ["layers_per_stage", "stage_recompute"];
 const PRECISION: &str = "precision.preset";
 
 impl PlanSpec {
-    /// Clears settings that a later layer replaces. `later` are the keys that it sets, inside the section. Returns the cleared keys.
+    /// Clears settings that a later layer replaces. `later` are the keys that it sets, inside the section.
+    /// Returns the cleared keys.
     ///
-    /// A batch replaces a batch under any of its three keys, and a precision preset replaces all formats. Another number of stages or
-    /// virtual stages, or another schedule, clears a division of the layers; an uneven one stays uneven. If the devices are set
-    /// (`has_devices`), parallel sizes clear the data-parallel size, which then follows from them.
+    /// A batch replaces a batch under any of its three keys, and a precision preset replaces all formats.
+    /// Another number of stages or virtual stages, or another schedule, clears a division of the layers;
+    /// an uneven one stays uneven. If the devices are set (`has_devices`), parallel sizes clear the
+    /// data-parallel size, which then follows from them.
     pub fn clear_replaced(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {
         let sets = |name: &str| later.contains(&name);
         let any = |names: &[&str]| names.iter().any(|name| sets(name));
@@ -48,8 +50,8 @@ impl PlanSpec {
 }
 
 impl RunSpec {
-    /// Clears replaced settings of a whole run. `later` are full paths (`plan.tensor_parallel`). Another number of devices also clears the
-    /// data-parallel size.
+    /// Clears replaced settings of a whole run. `later` are full paths (`plan.tensor_parallel`). Another
+    /// number of devices also clears the data-parallel size.
     pub fn clear_replaced(&mut self, later: &[&str]) -> Vec<&'static str> {
         let of_plan: Vec<&str> = later.iter().filter_map(|path| path.strip_prefix("plan.")).collect();
         let sets_devices = later.contains(&"cluster.devices");

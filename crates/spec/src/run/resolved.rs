@@ -22,13 +22,14 @@ pub struct Run {
     pub cost: Cost,
     /// Origin of the plan's software generation.
     pub software_origin: SoftwareOrigin,
-    /// Unspecified settings whose assumed value may not be that of the measured run. They widen the interval of the step time.
+    /// Unspecified settings whose assumed value may not be that of the measured run. They widen the interval
+    /// of the step time.
     #[serde(skip)]
     pub open_settings: OpenSettings,
 }
 
-/// Origin of a software generation. It is decided once, in [`crate::run::RunSpec::software_origin`], and determines the interval of every
-/// result.
+/// Origin of a software generation. It is decided once, in [`crate::run::RunSpec::software_origin`], and
+/// determines the interval of every result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -36,7 +37,8 @@ pub enum SoftwareOrigin {
     /// Named by the user.
     #[default]
     Specified,
-    /// Inferred from the format and flags of a launch file, which date a framework but do not name its version.
+    /// Inferred from the format and flags of a launch file, which date a framework but do not name its
+    /// version.
     Inferred,
     /// Assumed from the plan and the accelerator alone.
     Assumed,
@@ -57,8 +59,9 @@ impl SoftwareOrigin {
         }
     }
 
-    /// Generation with its origin, as in run files and flags: `inferred:megatron-core-2025`. The origin preserves the interval when the
-    /// text is read again: that of all versions of the framework if inferred, that of all software if assumed.
+    /// Generation with its origin, as in run files and flags: `inferred:megatron-core-2025`. The origin
+    /// preserves the interval when the text is read again: that of all versions of the framework if
+    /// inferred, that of all software if assumed.
     pub fn written(self, id: &str) -> String {
         self.unspecified().map_or_else(|| id.to_owned(), |why| format!("{}{id}", why.prefix()))
     }
@@ -91,7 +94,8 @@ impl Unspecified {
 }
 
 impl Run {
-    /// Run on a cluster whose scale-up domains have only the devices used by the job, for networks that join only these.
+    /// Run on a cluster whose scale-up domains have only the devices used by the job, for networks that join
+    /// only these.
     #[must_use]
     pub fn as_used(mut self) -> Self {
         self.cluster.scale_up.domain_size = self.plan.domain(&self.cluster);
@@ -106,8 +110,9 @@ impl Run {
 pub struct Training {
     /// Training tokens; `None`: one step only.
     pub tokens: Option<f64>,
-    /// Goodput: share of wall-clock time with training progress, above 0 and at most 1. It is 1 if checkpoints are set, because failures
-    /// then determine the share (`railwright_calculator::goodput::run`).
+    /// Goodput: share of wall-clock time with training progress, above 0 and at most 1. It is 1 if
+    /// checkpoints are set, because failures then determine the share
+    /// (`railwright_calculator::goodput::run`).
     pub availability: f64,
     /// Checkpoint settings; `None`: failures are not modelled.
     pub checkpoints: Option<Checkpoints>,
@@ -116,7 +121,8 @@ pub struct Training {
     pub disruptions: Option<Disruptions>,
 }
 
-/// Flaps and slow parts of a network, for each device of a job. Both are proportional to the number of parts, and so to the devices.
+/// Flaps and slow parts of a network, for each device of a job. Both are proportional to the number of parts,
+/// and so to the devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disruptions {

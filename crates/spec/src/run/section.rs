@@ -1,7 +1,7 @@
 //! The table of keys: each section of a run file is a struct of optional fields that this macro declares.
 //!
-//! Responsible for: one definition of a key with its type, documentation and default. Reading, writing, layering, the schema, the reference
-//! page and the flags all derive from it, so they cannot disagree.
+//! Responsible for: one definition of a key with its type, documentation and default. Reading, writing,
+//! layering, the schema, the reference page and the flags all derive from it, so they cannot disagree.
 
 use super::value::{Kind, Value};
 use crate::problem::Problem;

@@ -1,7 +1,7 @@
 //! One section from a file and from flags, with the place of every setting.
 //!
-//! Responsible for: the strict reader for files other than run files (a network's design), with nearest names and places of problems, also
-//! of those found later. Independent of the meaning of a section.
+//! Responsible for: the strict reader for files other than run files (a network's design), with nearest names
+//! and places of problems, also of those found later. Independent of the meaning of a section.
 
 use super::section::Section;
 use super::spec::from_words;

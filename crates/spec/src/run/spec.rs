@@ -27,11 +27,12 @@ pub struct RunSpec {
     pub training: TrainingSpec,
     /// Prices.
     pub cost: CostSpec,
-    /// Reason for an unspecified software generation. `Inferred` without a generation: only the framework was inferred, and its generation
-    /// is assumed. `None`: a named generation is specified, an unnamed one assumed.
+    /// Reason for an unspecified software generation. `Inferred` without a generation: only the framework
+    /// was inferred, and its generation is assumed. `None`: a named generation is specified, an unnamed
+    /// one assumed.
     pub unspecified_software: Option<Unspecified>,
-    /// Program of the launch file, if it passes on only a part of its generation's choices ([`crate::software::front_end`]). Not a key of
-    /// run files.
+    /// Program of the launch file, if it passes on only a part of its generation's choices
+    /// ([`crate::software::front_end`]). Not a key of run files.
     pub front_end: Option<String>,
     /// Place of each key, for later messages about its value.
     places: BTreeMap<String, Place>,
@@ -181,8 +182,9 @@ impl RunSpec {
         out
     }
 
-    /// Fills in all open settings. Rejects contradictions. `read` returns the text of the model's `config.json` and of a calibration by
-    /// their paths. Does not validate the plan; see [`RunSpec::resolve_valid`]. Chooses no layout and no recompute: these need prices and memory,
+    /// Fills in all open settings. Rejects contradictions. `read` returns the text of the model's
+    /// `config.json` and of a calibration by their paths. Does not validate the plan; see
+    /// [`RunSpec::resolve_valid`]. Chooses no layout and no recompute: these need prices and memory,
     /// see `defaults::resolve_run` of the crate `railwright-calculator`.
     pub fn resolve(&self, read: impl Fn(&str) -> Result<String, Problem>) -> Result<Run, Problem> {
         let placed = |problem| self.placed(problem);
@@ -212,7 +214,8 @@ impl RunSpec {
         self.validated(self.resolve(read).map_err(|problem| vec![problem])?)
     }
 
-    /// Validates a run of this specification. Returns all problems with their places, or the run with its warnings.
+    /// Validates a run of this specification. Returns all problems with their places, or the run with its
+    /// warnings.
     pub fn validated(&self, run: Run) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
         let problems = validate(&run.model, &run.cluster, &run.plan);
         if problems.is_empty() {
@@ -306,7 +309,8 @@ pub(super) fn from_words(word: &str, kind: Kind) -> Value {
 /// Hint for a value that is no count.
 const COUNTS: &str = "write a count as in `8192`, `8k` or `1M`";
 
-/// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is 1,048,576.
+/// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is
+/// 1,048,576.
 fn count_of(word: &str) -> Option<i64> {
     let (number, factor) = match word.char_indices().next_back()? {
         (at, 'k' | 'K') => (&word[..at], 1 << 10),

@@ -1,7 +1,8 @@
 //! From TOML text to keys and values with their places.
 //!
-//! Responsible for: strictness. Unknown keys, a table instead of a value, and values of an unsupported type are errors. An error has the
-//! line, the column, the line's text and the nearest valid key. Independent of the meaning of keys.
+//! Responsible for: strictness. Unknown keys, a table instead of a value, and values of an unsupported type
+//! are errors. An error has the line, the column, the line's text and the nearest valid key. Independent of
+//! the meaning of keys.
 
 use super::section::Key;
 use super::value::Value;

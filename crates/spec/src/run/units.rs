@@ -1,6 +1,7 @@
 //! Reads quantities with a unit: `400 Gbit/s`, `79.1 GiB`, `5 us`, `700 W`, `14.8T`.
 //!
-//! Responsible for: the units of data sheets. Rejects a bare number if its unit is ambiguous: a link of `400` may be in Gbit/s or GB/s.
+//! Responsible for: the units of data sheets. Rejects a bare number if its unit is ambiguous: a link of `400`
+//! may be in Gbit/s or GB/s.
 
 use crate::problem::Problem;
 
@@ -66,7 +67,8 @@ pub(crate) const AMOUNT: &[Unit] = &[
 /// Longest number in characters.
 const MOST_DIGITS: usize = 40;
 
-/// Splits a text into number and unit, and scales the number. Ignores spaces and underscores between and within them.
+/// Splits a text into number and unit, and scales the number. Ignores spaces and underscores between and
+/// within them.
 pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     let plain: String = text.trim().chars().filter(|c| *c != '_').collect();
     let names = || units.iter().filter(|u| !u.0.is_empty()).map(|u| format!("`{}`", u.0)).collect::<Vec<_>>();

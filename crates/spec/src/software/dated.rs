@@ -1,7 +1,7 @@
 //! Dates of software stacks in free text.
 //!
-//! Responsible for: the month of a container tag, a library version, a date or a year that a text names. Which generation a date leads to
-//! is in `catalog/software.toml`.
+//! Responsible for: the month of a container tag, a library version, a date or a year that a text names.
+//! Which generation a date leads to is in `catalog/software.toml`.
 
 use serde::Deserialize;
 
@@ -43,9 +43,9 @@ pub(super) struct Release {
 /// Words before a container tag such as `26.02`; the word `container` may also follow it.
 const CONTAINERS: &[&str] = &["nemo", "pytorch", "ngc", "jax", "container", "core", "megatron-core"];
 
-/// Month of a stack: the latest one that `framework`, in lowercase, names by a container, a version of a library or a date. A year without a
-/// month stands for its middle. Containers and versions in `notes` count if it names none; dates there can be those of publications. `None`
-/// without any of these.
+/// Month of a stack: the latest one that `framework`, in lowercase, names by a container, a version of a
+/// library or a date. A year without a month stands for its middle. Containers and versions in `notes` count
+/// if it names none; dates there can be those of publications. `None` without any of these.
 pub(super) fn dated(framework: &str, notes: &str, releases: &[Release]) -> Option<Month> {
     let latest = |words: &[&str]| {
         (0..words.len()).filter_map(|at| container(words, at).max(released(words, at, releases))).max()
@@ -90,7 +90,8 @@ fn container(words: &[&str], at: usize) -> Option<Month> {
     if digits == 2 && is_named { Month::new(2000 + year, month) } else { None }
 }
 
-/// Month of the newest known release of the same major version that is no newer. Another major version is another scheme: `25.09` is a month.
+/// Month of the newest known release of the same major version that is no newer. Another major version is
+/// another scheme: `25.09` is a month.
 fn released(words: &[&str], at: usize, releases: &[Release]) -> Option<Month> {
     let (version, _) = version(words[at])?;
     let name = words[at.checked_sub(1)?];

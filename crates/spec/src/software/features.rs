@@ -1,7 +1,8 @@
-//! Features of a software stack that its generation does not determine: token dispatcher, CUDA graphs, no overlap.
+//! Features of a software stack that its generation does not determine: token dispatcher, CUDA graphs, no
+//! overlap.
 //!
-//! Responsible for: the features in `catalog/software.toml`, and stacks named `generation+feature+feature`. Excludes detection of a run's
-//! features, see `identified`.
+//! Responsible for: the features in `catalog/software.toml`, and stacks named `generation+feature+feature`.
+//! Excludes detection of a run's features, see `identified`.
 
 use super::{Software, catalogue, generations};
 use crate::cluster::Cluster;
@@ -30,7 +31,8 @@ pub struct Feature {
     /// Name of a choice, of whose features a stack has one at most. The others are then no alternatives.
     #[serde(default)]
     pub choice: Option<String>,
-    /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do not have it as an alternative.
+    /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do
+    /// not have it as an alternative.
     #[serde(default)]
     pub situational: bool,
     /// Frameworks that may have it, by their names in generations; empty: all.
@@ -103,8 +105,9 @@ impl Software {
         fused_dispatch().is_some_and(|feature| feature.runs_on(architecture))
     }
 
-    /// Maximum expert-parallel size with fused dispatch. DeepEP's internode kernels are compiled for up to 20 nodes of 8 ranks
-    /// (`SWITCH_RDMA_RANKS` in `csrc/kernels/launch.cuh`); in rack-scale domains, HybridEP is limited to one domain.
+    /// Maximum expert-parallel size with fused dispatch. DeepEP's internode kernels are compiled for up to 20
+    /// nodes of 8 ranks (`SWITCH_RDMA_RANKS` in `csrc/kernels/launch.cuh`); in rack-scale domains,
+    /// HybridEP is limited to one domain.
     pub fn most_dispatched_ranks(cluster: &Cluster) -> u64 {
         let domain = cluster.scale_up.domain_size;
         if domain > DISPATCHED_NODE { domain } else { domain.saturating_mul(DISPATCHED_NODES) }
@@ -124,7 +127,8 @@ impl Software {
         feature.choice.is_some() && features_of(&self.id).any(other)
     }
 
-    /// Same stack with fused token dispatch; `None` if it already has it or does not offer it, or if the architecture does not support it.
+    /// Same stack with fused token dispatch; `None` if it already has it or does not offer it, or if the
+    /// architecture does not support it.
     pub fn with_fused_dispatch(&self, architecture: &str) -> Option<&'static Self> {
         let may_get =
             |feature: &&Feature| !self.fused_expert_dispatch && self.may_have(feature, architecture);
@@ -158,7 +162,8 @@ impl Changes {
         let mut software =
             self.host_rate.map_or_else(|| software.clone(), |rate| software.with_host_rate(rate));
         if self.gathers_tokens == Some(true) {
-            // Megatron-Core overlaps only an all-to-all (transformer_config.py, overlap_moe_expert_parallel_comm).
+            // Megatron-Core overlaps only an all-to-all (transformer_config.py,
+            // overlap_moe_expert_parallel_comm).
             (software.overlap.expert, software.offers.overlap.expert) = (false, false);
         }
         Software {
@@ -279,7 +284,8 @@ mod tests {
         assert_eq!(fused.matmul, plain.matmul);
     }
 
-    /// Captured parts of a layer cost the host less than none, the whole iteration least; of a generation with full graphs as of others.
+    /// Captured parts of a layer cost the host less than none, the whole iteration least; of a generation
+    /// with full graphs as of others.
     #[test]
     fn graphs_order_the_cost_of_expert_layers() {
         let host = |id: &str| by_id(id).expect("known").host_us_per_expert_layer;
@@ -292,7 +298,8 @@ mod tests {
         assert_eq!(host("megatron-core-2025+no-cuda-graphs"), plain);
     }
 
-    /// Without this, a script that named full graphs had partial ones as an alternative, and early 2026 those that it already has.
+    /// Without this, a script that named full graphs had partial ones as an alternative, and early 2026 those
+    /// that it already has.
     #[test]
     fn graphs_are_a_choice() {
         let open = |id: &str| {

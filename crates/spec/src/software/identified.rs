@@ -1,7 +1,7 @@
 //! Identification of a software stack from free text and an accelerator.
 //!
-//! Responsible for: matching the fragments, refinements and features of `catalog/software.toml` with the words of a table, log or report.
-//! Framework names are only in the catalogue.
+//! Responsible for: matching the fragments, refinements and features of `catalog/software.toml` with the
+//! words of a table, log or report. Framework names are only in the catalogue.
 
 use super::dated::{Month, dated};
 use super::features::{Feature, feature};
@@ -57,7 +57,8 @@ pub struct Stack {
 /// Placeholder for an unknown framework in the list of generations of a refinement.
 const UNNAMED: &str = "unnamed";
 
-/// True if `text` names one of the phrases, if there are any, and none of the excluding ones. A denied phrase is not named.
+/// True if `text` names one of the phrases, if there are any, and none of the excluding ones. A denied phrase
+/// is not named.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     let is_named = || words.is_empty() || words.iter().any(|word| phrases::names(text, word));
     !unless.iter().any(|word| phrases::names(text, word)) && is_named()
@@ -69,11 +70,13 @@ fn starts_word(text: &str, fragment: &str) -> Option<usize> {
     text.match_indices(fragment).map(|(at, _)| at).find(is_start)
 }
 
-/// Stack described by `framework` and `notes` on an accelerator of `architecture`; `None` only if no generation is bundled.
+/// Stack described by `framework` and `notes` on an accelerator of `architecture`; `None` only if no
+/// generation is bundled.
 ///
-/// The longest fragment of `matches` in `framework` determines the generation, the name before a parenthesis or comma first. If there is
-/// none, the longest fragment of `parts` does: a kernel or a way to shard. Refinements then date it, and features of both texts are added.
-/// For an unknown framework the result is the default stack of the architecture.
+/// The longest fragment of `matches` in `framework` determines the generation, the name before a parenthesis
+/// or comma first. If there is none, the longest fragment of `parts` does: a kernel or a way to shard.
+/// Refinements then date it, and features of both texts are added. For an unknown framework the result is the
+/// default stack of the architecture.
 pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stack> {
     let framework = framework.to_lowercase();
     let text = format!("{framework}; {}", notes.to_lowercase());
@@ -148,8 +151,8 @@ mod tests {
     }
 
     /// Without this, graphs of the router alone were graphs of all kernels.
-    /// Transformers of late 2025 gave attention a mask in training, unless the text names FlashAttention; FSDP 1 around its models has the
-    /// collectives of FSDP 1. Features of other frameworks do not apply.
+    /// Transformers of late 2025 gave attention a mask in training, unless the text names FlashAttention;
+    /// FSDP 1 around its models has the collectives of FSDP 1. Features of other frameworks do not apply.
     #[test]
     fn masks_and_flat_shards_belong_to_hugging_face_models() {
         let of = |framework: &str| id(framework, "", "Hopper");
@@ -219,7 +222,8 @@ mod tests {
         assert_eq!(id("Megatron-Core (24.07)", "as in NeMo 26.06", "Hopper"), "megatron-core-2024");
     }
 
-    /// Without this, a kernel or a way to shard in the description named the framework: llm.c was FlashAttention's training script.
+    /// Without this, a kernel or a way to shard in the description named the framework: llm.c was
+    /// FlashAttention's training script.
     #[test]
     fn the_name_of_the_framework_comes_before_the_description_of_its_parts() {
         assert_eq!(id("llm.c (C/CUDA, FlashAttention)", "", "Ampere"), "fused-cards-2025");
@@ -232,7 +236,8 @@ mod tests {
         assert_eq!(id("torchtune (compiled)", "", "Hopper"), "torchtitan-2024-compile+chunked-loss");
     }
 
-    /// The generation of ZeRO-3 under Megatron's model code of 2021 has unfused attention, unlike models of Hugging Face.
+    /// The generation of ZeRO-3 under Megatron's model code of 2021 has unfused attention, unlike models of
+    /// Hugging Face.
     #[test]
     fn zero3_of_2021_is_that_of_megatrons_model_code() {
         assert_eq!(id("DeepSpeed ZeRO-3", "", "Ampere"), "deepspeed-zero3-2021");
@@ -256,7 +261,8 @@ mod tests {
         assert_eq!(id("torchtitan (main 2026-02)", "", "Hopper"), "torchtitan-2026-eager");
     }
 
-    /// torchtitan's configurations have a loss in chunks since the end of April 2026; other programs of its style do not.
+    /// torchtitan's configurations have a loss in chunks since the end of April 2026; other programs of its
+    /// style do not.
     #[test]
     fn torchtitan_of_may_2026_has_a_loss_in_chunks() {
         assert_eq!(id("torchtitan (main 2026-08)", "", "Hopper"), "torchtitan-2026-eager+chunked-loss");

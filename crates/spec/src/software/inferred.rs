@@ -42,7 +42,8 @@ pub fn inferred(spec: &PlanSpec, architecture: &str) -> &'static str {
     usual_among(plans, architecture, |_| true).map_or(FALLBACK, |generation| generation.id.as_str())
 }
 
-/// Default generation of plans on an architecture among the generations that `is_candidate` accepts; `None` if none of them is a default.
+/// Default generation of plans on an architecture among the generations that `is_candidate` accepts; `None`
+/// if none of them is a default.
 pub fn usual_among(
     plans: UsualPlans,
     architecture: &str,

@@ -1,6 +1,8 @@
-//! Features that a software generation offers its users: the limits of a search, from `catalog/software.toml`.
+//! Features that a software generation offers its users: the limits of a search, from
+//! `catalog/software.toml`.
 //!
-//! Responsible for: the table of features. Excludes prices and rejections: plans with other features are still estimated.
+//! Responsible for: the table of features. Excludes prices and rejections: plans with other features are
+//! still estimated.
 
 use crate::model::Model;
 use crate::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
@@ -46,7 +48,8 @@ pub struct Offers {
     pub full_recompute: bool,
     /// Recompute of a number of layers per stage instead of all.
     pub recompute_layers: bool,
-    /// Fused kernels for the dispatch of tokens to experts (DeepEP, HybridEP), as the feature `fused-dispatch`.
+    /// Fused kernels for the dispatch of tokens to experts (DeepEP, HybridEP), as the feature
+    /// `fused-dispatch`.
     pub fused_dispatch: bool,
     /// Communication that can be overlapped.
     pub overlap: Overlap,
@@ -101,7 +104,8 @@ impl Offers {
         has_module && self.recompute.contains(&module)
     }
 
-    /// True if transfers between stages can be overlapped under a schedule with this number of virtual stages per rank.
+    /// True if transfers between stages can be overlapped under a schedule with this number of virtual stages
+    /// per rank.
     pub fn overlaps_transfers(&self, schedule: Schedule, virtual_stages: u64) -> bool {
         let waits = self.overlaps_transfers_only_interleaved
             && schedule == Schedule::OneForwardOneBackward

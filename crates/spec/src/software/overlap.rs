@@ -1,13 +1,14 @@
 //! Overlap of a framework's arguments, where a plan assumes that of its recipes.
 //!
-//! Responsible for: the other overlap that a plan may have while its switches are unspecified. Excludes the price of either.
+//! Responsible for: the other overlap that a plan may have while its switches are unspecified. Excludes the
+//! price of either.
 
 use super::Software;
 use crate::plan::Overlap;
 
 impl Software {
-    /// The overlap of a plan if its open switches have the values of the framework's arguments. `None` if nothing changes. The arguments never
-    /// add overlap to a plan.
+    /// The overlap of a plan if its open switches have the values of the framework's arguments. `None` if
+    /// nothing changes. The arguments never add overlap to a plan.
     pub fn overlap_by_arguments(&self, assumed: Overlap, open: Overlap) -> Option<Overlap> {
         let own = self.overlap_of_arguments?;
         let of = |assumed: bool, open: bool, own: bool| assumed && (own || !open);

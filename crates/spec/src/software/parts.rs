@@ -49,8 +49,8 @@ impl Part {
 }
 
 impl Software {
-    /// Generation with the times of its parts multiplied by factors, in the order of [`Part::ALL`]: rates are divided, bytes and times
-    /// multiplied.
+    /// Generation with the times of its parts multiplied by factors, in the order of [`Part::ALL`]: rates are
+    /// divided, bytes and times multiplied.
     #[must_use]
     pub fn with_parts(&self, factors: [f64; PARTS]) -> Self {
         let [products, streams, host, communication] = factors;

@@ -11,8 +11,9 @@ const BETWEEN: &[&str] = &["using", "use", "any", "the", "a", "with"];
 /// Most words of a list that one denial after it covers: "compile and activation checkpointing not stated".
 const LISTED: usize = 5;
 
-/// True if `text` contains `phrase`, both in lowercase, where the same clause neither denies it nor states that it is unknown: "no
-/// torch.compile", "compile disabled", "`compile=false`", "compile and checkpointing not stated".
+/// True if `text` contains `phrase`, both in lowercase, where the same clause neither denies it nor states
+/// that it is unknown: "no torch.compile", "compile disabled", "`compile=false`", "compile and checkpointing
+/// not stated".
 pub fn names(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| !is_denied(text, at, phrase.len()))
 }
@@ -42,7 +43,8 @@ fn denies_next(before: &str) -> bool {
             .is_some_and(|word| BEFORE.contains(word))
 }
 
-/// True if the first words of the rest of a clause deny what precedes them: "=false", "d off", " and checkpointing not stated".
+/// True if the first words of the rest of a clause deny what precedes them: "=false", "d off", " and
+/// checkpointing not stated".
 fn denies_previous(after: &str) -> bool {
     let end = after.find(|c: char| c.is_whitespace() || c == '=' || c == ':').unwrap_or(after.len());
     let mut words = after[end..]

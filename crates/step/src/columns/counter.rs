@@ -1,6 +1,7 @@
 //! One counter in columns: each value holds until the next one.
 //!
-//! Responsible for: sums of changes, clipping to a window, and preserving extremes when points are thinned. Excludes smoothing.
+//! Responsible for: sums of changes, clipping to a window, and preserving extremes when points are thinned.
+//! Excludes smoothing.
 
 use super::{TrackHead, Window};
 use serde::Serialize;
@@ -26,8 +27,9 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Counter from changes (nanoseconds since the start of the step, and difference), with about `most` points: the last value and the
-    /// extremes of each interval. `None` if nothing changes within the window.
+    /// Counter from changes (nanoseconds since the start of the step, and difference), with about `most`
+    /// points: the last value and the extremes of each interval. `None` if nothing changes within the
+    /// window.
     pub fn of(
         head: TrackHead,
         unit: &'static str,

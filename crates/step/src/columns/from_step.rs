@@ -1,7 +1,8 @@
 //! A [`Step`] in columns.
 //!
-//! Responsible for: a group of tracks per rank: passes with the bubbles between them, then its streams; memory as a counter; the critical
-//! path, messages, and bubbles with their causes, by their new indices. The analyses are [`crate::critical_path`] and [`crate::bubbles`].
+//! Responsible for: a group of tracks per rank: passes with the bubbles between them, then its streams;
+//! memory as a counter; the critical path, messages, and bubbles with their causes, by their new indices. The
+//! analyses are [`crate::critical_path`] and [`crate::bubbles`].
 
 use super::waits::Waits;
 use super::work::pass_rows;
@@ -41,7 +42,8 @@ struct Went {
     bubbles: Vec<((u32, u32), Time)>,
 }
 
-/// Whole nanoseconds since the start of the step. Both ends of every span are truncated the same way, so that neighbours touch.
+/// Whole nanoseconds since the start of the step. Both ends of every span are truncated the same way, so that
+/// neighbours touch.
 pub(super) fn nanos(step: &Step, time: Time) -> i64 {
     (time - step.start).0.div_euclid(1000)
 }
@@ -185,7 +187,8 @@ fn of_rank(
     Went { streams: places, bubbles }
 }
 
-/// Bubbles of the rank, named by position: before its passes, between them, after them. Each row has its end time.
+/// Bubbles of the rank, named by position: before its passes, between them, after them. Each row has its end
+/// time.
 fn bubble_rows(
     names: &mut Names,
     step: &Step,

@@ -1,7 +1,7 @@
 //! Sums over a selected range: names with counts and times, and the same time as a tree for a flame graph.
 //!
-//! Responsible for: clipping spans to the range, time with and without nested spans, and bounded tables. Independent of the origin of
-//! spans.
+//! Responsible for: clipping spans to the range, time with and without nested spans, and bounded tables.
+//! Independent of the origin of spans.
 
 mod tree;
 
@@ -26,14 +26,16 @@ pub struct Piece<'a> {
     pub class: Class,
 }
 
-/// Rows that belong together: one row, or the rows of a thread, whose spans are nested in those of previous rows.
+/// Rows that belong together: one row, or the rows of a thread, whose spans are nested in those of previous
+/// rows.
 #[derive(Clone, Debug)]
 pub struct Stack<'a> {
     /// Name of the row, equal on all ranks.
     pub name: &'a str,
     /// Spans of each row, by start time and without overlap.
     pub rows: Vec<Vec<Piece<'a>>>,
-    /// True if rows contain spans nested in the previous row; false if the class is the level above the name.
+    /// True if rows contain spans nested in the previous row; false if the class is the level above the
+    /// name.
     pub nested: bool,
 }
 
@@ -164,8 +166,9 @@ struct Placed<'a> {
     repeats: bool,
 }
 
-/// Spans of a stack that overlap the range, with their enclosing spans. Every moment belongs to the deepest running span. Otherwise, spans
-/// of one thread that overlap without nesting (asynchronous sends and receives) would count twice.
+/// Spans of a stack that overlap the range, with their enclosing spans. Every moment belongs to the deepest
+/// running span. Otherwise, spans of one thread that overlap without nesting (asynchronous sends and
+/// receives) would count twice.
 fn nested<'a>(stack: &Stack<'a>, range: Window) -> Vec<Placed<'a>> {
     let mut placed: Vec<Placed<'a>> = Vec::new();
     // Indices of the spans of each row, sorted by start, for a binary search of the enclosing span.

@@ -16,7 +16,8 @@ fn push(step: &mut Step, rank: usize, times: (i64, i64), phase: Phase, micro_bat
     step.push(rank, StreamKind::Compute, span).expect("a rank")
 }
 
-/// Two stages of one micro-batch with times between whole nanoseconds: the first fills, waits and updates, the second waits.
+/// Two stages of one micro-batch with times between whole nanoseconds: the first fills, waits and updates,
+/// the second waits.
 fn two_stages() -> Step {
     let mut step = Step::new("two stages");
     let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));
@@ -60,7 +61,8 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let is_message = |kind: &&u8| **kind == ArrowKind::Message as u8;
     let messages: Vec<&u8> = columns.arrows.kind.iter().filter(is_message).collect();
     assert_eq!((messages.len(), columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
-    // Causes of bubbles: on the first stage the backward pass of the second, on the second the forward pass of the first.
+    // Causes of bubbles: on the first stage the backward pass of the second, on the second the forward pass
+    // of the first.
     let waits: Vec<_> = (0..columns.arrows.kind.len())
         .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)
         .map(|at| {

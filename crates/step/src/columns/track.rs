@@ -150,8 +150,8 @@ impl Run {
 }
 
 impl Track {
-    /// Converts rows inside the window to columns, with about `limit` spans at most. Also returns the target index of every row; `None`
-    /// outside of the window.
+    /// Converts rows inside the window to columns, with about `limit` spans at most. Also returns the target
+    /// index of every row; `None` outside of the window.
     pub fn of(head: TrackHead, rows: &[Row], window: Window, limit: usize) -> (Self, Vec<Option<u32>>) {
         let mut order: Vec<usize> = (0..rows.len()).filter(|at| window.holds(&rows[*at])).collect();
         order.sort_by_key(|at| (rows[*at].start, rows[*at].end));

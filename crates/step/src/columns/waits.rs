@@ -1,6 +1,7 @@
 //! Causes of a step's bubbles.
 //!
-//! Responsible for: the work of another rank that a rank's next work depended on. A step without dependencies has no causes.
+//! Responsible for: the work of another rank that a rank's next work depended on. A step without dependencies
+//! has no causes.
 
 use crate::span::Activity;
 use crate::{SpanRef, Step, StreamKind, Time};
@@ -18,8 +19,8 @@ impl Waits {
         Self { edges }
     }
 
-    /// Work of another rank that ended a bubble: from the next span of the rank, the latest predecessor, traced through messages. `None` if
-    /// the predecessor is on the same rank.
+    /// Work of another rank that ended a bubble: from the next span of the rank, the latest predecessor,
+    /// traced through messages. `None` if the predecessor is on the same rank.
     pub(super) fn awaited(&self, step: &Step, rank: usize, end: Time) -> Option<SpanRef> {
         let streams = step.ranks.get(rank)?.streams.iter().enumerate();
         let first =

@@ -1,14 +1,16 @@
 //! Operators of a step combined into passes.
 //!
-//! Responsible for: rows of consecutive operators of one micro-batch and phase. A row ends with its last operator, so gaps stay.
+//! Responsible for: rows of consecutive operators of one micro-batch and phase. A row ends with its last
+//! operator, so gaps stay.
 
 use super::from_step::nanos;
 use super::{Class, Row};
 use crate::span::Activity;
 use crate::{Names, OperatorFamily, RankTimeline, Step, StreamKind};
 
-/// Whole passes, if the compute stream contains their operators: consecutive operators of one micro-batch and phase are one row, exposed
-/// communication included. Empty if the stream contains passes itself or has no micro-batches.
+/// Whole passes, if the compute stream contains their operators: consecutive operators of one micro-batch and
+/// phase are one row, exposed communication included. Empty if the stream contains passes itself or has no
+/// micro-batches.
 pub(super) fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
     let spans = || {
         let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);

@@ -1,7 +1,7 @@
 //! Process groups in the metadata of a digest.
 //!
-//! Responsible for: ranks at equal distances as start, stride and size, because every rank of a large job lists sets of thousands. Rejects
-//! sets larger than any job.
+//! Responsible for: ranks at equal distances as start, stride and size, because every rank of a large job
+//! lists sets of thousands. Rejects sets larger than any job.
 
 use railwright_profiler::trace::RankGroup;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Reads a digest's trace from the bytes of a Parquet file.
 //!
-//! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds, times, indices of calls and
-//! groups, the sum of bytes. Repairs nothing.
+//! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds,
+//! times, indices of calls and groups, the sum of bytes. Repairs nothing.
 
 use super::groups::unpack;
 use super::texts::Coded;

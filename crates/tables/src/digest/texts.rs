@@ -1,7 +1,7 @@
 //! A column of texts with few distinct values.
 //!
-//! Responsible for: numbering the distinct texts of a column, in order of appearance. Cells of one dictionary entry share their bytes, so
-//! most are recognized by their address.
+//! Responsible for: numbering the distinct texts of a column, in order of appearance. Cells of one dictionary
+//! entry share their bytes, so most are recognized by their address.
 
 use parquet::data_type::ByteArray;
 use railwright_profiler::trace::NONE;

@@ -1,6 +1,7 @@
 //! Writes a digest as the bytes of a Parquet file.
 //!
-//! Responsible for: rows of device, host and idle intervals in one table, in this order. Equal digests give equal bytes. Writes every row.
+//! Responsible for: rows of device, host and idle intervals in one table, in this order. Equal digests give
+//! equal bytes. Writes every row.
 
 use super::groups::Packed;
 use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};

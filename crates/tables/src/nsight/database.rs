@@ -1,7 +1,7 @@
 //! The database of an export.
 //!
-//! Responsible for: opening it read-only, and reading tables whose columns may be missing. Rejects views and anything else that runs code
-//! when read.
+//! Responsible for: opening it read-only, and reading tables whose columns may be missing. Rejects views and
+//! anything else that runs code when read.
 
 use railwright_spec::problem::Problem;
 use rusqlite::config::DbConfig;
@@ -14,7 +14,8 @@ use std::path::Path;
 
 /// Magic bytes of an SQLite database.
 pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Bytes of the header with the mode of the last write. Mode 2 has a separate journal file, which bytes in memory cannot have.
+/// Bytes of the header with the mode of the last write. Mode 2 has a separate journal file, which bytes in
+/// memory cannot have.
 const JOURNAL: std::ops::Range<usize> = 18..20;
 /// Longest text of an export, in bytes.
 const LONGEST: i32 = 64 << 20;

@@ -1,7 +1,7 @@
 //! Device activities of an Nsight export.
 //!
-//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, named as in PyTorch's profiler, so that one table of names
-//! serves both. Does not separate ranks.
+//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, named as in PyTorch's
+//! profiler, so that one table of names serves both. Does not separate ranks.
 
 use super::Read;
 use super::database::{Cells, Export};

@@ -1,8 +1,9 @@
 //! Host events of an Nsight export.
 //!
-//! Responsible for: runtime calls, and NVTX ranges of both kinds (push/pop and start/end) with their domains and their text, inline or by
-//! number. A range of the domain `NCCL` is a communication, a range written by PyTorch for an operator is that operator, others are
-//! annotations. Excludes marks and everything without an end.
+//! Responsible for: runtime calls, and NVTX ranges of both kinds (push/pop and start/end) with their domains
+//! and their text, inline or by number. A range of the domain `NCCL` is a communication, a range written by
+//! PyTorch for an operator is that operator, others are annotations. Excludes marks and everything without an
+//! end.
 
 use super::Read;
 use super::database::{Cells, Export};
@@ -14,8 +15,8 @@ use std::collections::BTreeMap;
 pub(super) const RUNTIME: &str = "CUPTI_ACTIVITY_KIND_RUNTIME";
 pub(super) const NVTX: &str = "NVTX_EVENTS";
 
-/// Kinds of NVTX events: push/pop ranges, start/end ranges, and names of domains. 70 and 71 are the same ranges with attributes by thread,
-/// in the first exports.
+/// Kinds of NVTX events: push/pop ranges, start/end ranges, and names of domains. 70 and 71 are the same
+/// ranges with attributes by thread, in the first exports.
 const PUSHED: [i64; 2] = [59, 70];
 const STARTED: [i64; 2] = [60, 71];
 const DOMAIN: i64 = 75;

@@ -1,7 +1,7 @@
 //! Host ranges projected to the device.
 //!
-//! Responsible for: the interval from the first start to the last end of activities launched within a range, for many ranges and launches.
-//! Independent of streams.
+//! Responsible for: the interval from the first start to the last end of activities launched within a range,
+//! for many ranges and launches. Independent of streams.
 
 /// Launches of one thread in order, for queries over any time interval.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! From the rows of all processes to a trace of each process and device.
 //!
-//! Responsible for: ownership of rows, threads by order of appearance, NCCL ranges of the kernels launched within them, and device
-//! annotations. A call that launched an activity belongs to its device; other calls of a process belong to all of its devices. Does not
-//! assign ranks to processes without one.
+//! Responsible for: ownership of rows, threads by order of appearance, NCCL ranges of the kernels launched
+//! within them, and device annotations. A call that launched an activity belongs to its device; other calls
+//! of a process belong to all of its devices. Does not assign ranks to processes without one.
 
 use super::Read;
 use super::host;
@@ -167,7 +167,8 @@ impl<'r> Rank<'r> {
 
     /// Assigns kernels of NCCL the range that contains their launch.
     fn name_communications(&mut self) {
-        // NCCL ranges of a thread in order. A group contains its calls, so the last range to start is the innermost.
+        // NCCL ranges of a thread in order. A group contains its calls, so the last range to start is the
+        // innermost.
         let mut ranges: BTreeMap<u32, Vec<(i64, i64, u32)>> = BTreeMap::new();
         for row in &self.host {
             if let Some(call) = row.collective {

@@ -43,7 +43,8 @@ const RECENT: &str = "
         color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, jsonText TEXT, jsonTextId INTEGER);
 ";
 
-/// An export of the first version: names only by number, `INT`, defaults instead of `NULL`, no session start, kernels without a process.
+/// An export of the first version: names only by number, `INT`, defaults instead of `NULL`, no session start,
+/// kernels without a process.
 const FIRST: &str = "
     CREATE TABLE StringIds(id INT NOT NULL, value TEXT NOT NULL);
     INSERT INTO StringIds VALUES (1,'cudaLaunchKernel'),(2,'volta_sgemm_128x64_nn'),(3,'cudaMemset');

@@ -1,7 +1,8 @@
 //! Columns of Parquet files of other writers.
 //!
-//! Responsible for: the named columns of a flat table as numbers and texts of any width, within limits derived from the file length.
-//! Rejects nested columns, and tables that declare more rows than their bytes can hold.
+//! Responsible for: the named columns of a flat table as numbers and texts of any width, within limits
+//! derived from the file length. Rejects nested columns, and tables that declare more rows than their bytes
+//! can hold.
 
 use super::{guarded, pages, text_of};
 use bytes::Bytes;
@@ -13,7 +14,8 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use railwright_profiler::Names;
 use railwright_spec::problem::{Problem, did_you_mean};
 
-/// Maximum rows per byte of a table. Constant columns compress well, but a table of events has at least one that does not.
+/// Maximum rows per byte of a table. Constant columns compress well, but a table of events has at least one
+/// that does not.
 const ROWS_PER_BYTE: usize = 16;
 /// Number of values decoded at once.
 const BATCH: usize = 1 << 16;

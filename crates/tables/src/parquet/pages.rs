@@ -1,7 +1,7 @@
 //! Checks of page headers before the library uses them.
 //!
-//! Responsible for: rejecting files whose headers declare more than their bytes can hold, so that a file of a few bytes cannot reserve
-//! gigabytes in the library. Reads only the size fields. Does not decode.
+//! Responsible for: rejecting files whose headers declare more than their bytes can hold, so that a file of a
+//! few bytes cannot reserve gigabytes in the library. Reads only the size fields. Does not decode.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
@@ -69,8 +69,8 @@ struct Thrift<'a> {
 }
 
 impl Thrift<'_> {
-    /// Reads a `PageHeader`: fields 2 and 3 are its sizes. Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page
-    /// of version 2.
+    /// Reads a `PageHeader`: fields 2 and 3 are its sizes. Fields 5, 7 and 8 are the headers of a data page,
+    /// a dictionary and a data page of version 2.
     fn header(&mut self) -> Option<Header> {
         let mut header = Header::default();
         let mut field = 0;
@@ -149,7 +149,8 @@ impl Thrift<'_> {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 for _ in 0..count {
-                    // An element has at least one byte (in a list also a Boolean), so this ends with the bytes.
+                    // An element has at least one byte (in a list also a Boolean), so this ends with the
+                    // bytes.
                     match head & 0x0f {
                         1 | 2 => self.at = self.at.checked_add(1)?,
                         kind => self.skip(kind, depth + 1)?,

@@ -1,7 +1,7 @@
 //! Reads our own tables from Parquet.
 //!
-//! Responsible for: whole columns, decoded directly into their final vectors. Rejects columns of another type, and more rows than the file
-//! can hold.
+//! Responsible for: whole columns, decoded directly into their final vectors. Rejects columns of another
+//! type, and more rows than the file can hold.
 
 use super::{guarded, pages, text_of};
 use bytes::Bytes;

@@ -1,8 +1,10 @@
 //! Writes our own tables as Parquet.
 //!
-//! Responsible for: an encoding for each kind of column with good compression and fast decoding. Excludes nested columns.
+//! Responsible for: an encoding for each kind of column with good compression and fast decoding. Excludes
+//! nested columns.
 //!
-//! Increasing times and counters are written as differences, repeated numbers through a dictionary, both compressed by Zstandard.
+//! Increasing times and counters are written as differences, repeated numbers through a dictionary, both
+//! compressed by Zstandard.
 
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};

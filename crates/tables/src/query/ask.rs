@@ -1,7 +1,7 @@
 //! Execution of a query.
 //!
-//! Responsible for: one read-only statement and its rows; errors of the engine, with the position in the query and the probable name. An
-//! authorizer rejects all other operations before they run.
+//! Responsible for: one read-only statement and its rows; errors of the engine, with the position in the
+//! query and the probable name. An authorizer rejects all other operations before they run.
 
 use super::{Answer, Cell, Profile, functions, job_tables, schema, virtual_table};
 use railwright_spec::problem::{Problem, did_you_mean};

@@ -1,7 +1,7 @@
 //! SQL functions for times that SQLite lacks.
 //!
-//! Responsible for: `median(x)`, `quantile(x, q)` and `stddev(x)` as aggregates. Values that are not numbers are ignored, like NULL in
-//! SQL's own aggregates.
+//! Responsible for: `median(x)`, `quantile(x, q)` and `stddev(x)` as aggregates. Values that are not numbers
+//! are ignored, like NULL in SQL's own aggregates.
 
 use railwright_spec::quantile;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};

@@ -1,6 +1,7 @@
 //! Tables of joined ranks.
 //!
-//! Responsible for: clocks and the parts of matched collectives as rows. Computes only differences of two times.
+//! Responsible for: clocks and the parts of matched collectives as rows. Computes only differences of two
+//! times.
 
 use super::job_tables::{Asked, word};
 use super::rows::Value;

@@ -1,6 +1,7 @@
 //! Tables for queries, with their documentation.
 //!
-//! Responsible for: names, types and descriptions of tables and columns, for the engine and for users. Contains no rows.
+//! Responsible for: names, types and descriptions of tables and columns, for the engine and for users.
+//! Contains no rows.
 
 use serde::Serialize;
 

@@ -1,8 +1,9 @@
 //! Rows as a virtual table of SQLite.
 //!
-//! Responsible for: the interface to the engine, and queries without a full scan: a rank, a row by its `id`, rows by `correlation` or
-//! `collective`, an interval of `start_ns`. The engine checks narrowed rows again, so additional rows are never wrong. The only unsafe code
-//! of this crate is here: the engine's part of the table must come first in memory.
+//! Responsible for: the interface to the engine, and queries without a full scan: a rank, a row by its `id`,
+//! rows by `correlation` or `collective`, an interval of `start_ns`. The engine checks narrowed rows again,
+//! so additional rows are never wrong. The only unsafe code of this crate is here: the engine's part of the
+//! table must come first in memory.
 
 use super::rows::{Rows, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};

@@ -1,6 +1,7 @@
 //! The tar archive of a saved profile.
 //!
-//! Responsible for: named parts in one file and back, without copies. Equal parts give equal bytes. Rejects links and folders.
+//! Responsible for: named parts in one file and back, without copies. Equal parts give equal bytes. Rejects
+//! links and folders.
 
 use bytes::Bytes;
 use railwright_spec::problem::Problem;

@@ -1,6 +1,7 @@
 //! Passes of a pipeline in a saved profile.
 //!
-//! Responsible for: a table of passes and one of step times, written and read back exactly. Rejects unknown kinds.
+//! Responsible for: a table of passes and one of step times, written and read back exactly. Rejects unknown
+//! kinds.
 
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, text_of, write};

@@ -1,7 +1,7 @@
 //! One rank of a saved profile.
 //!
-//! Responsible for: a rank's columns in five parts, and a sixth if host rows name streams, written and read back exactly. The reader checks
-//! all indices, because analyses rely on them.
+//! Responsible for: a rank's columns in five parts, and a sixth if host rows name streams, written and read
+//! back exactly. The reader checks all indices, because analyses rely on them.
 
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, text_of, write};

@@ -1,7 +1,7 @@
 //! Prices of divisions: from layers per virtual stage to a plan and its step, cached.
 //!
-//! Responsible for: the step of a division by the calculator, its fit, and, if requested, the best recompute of every stage under it. Does
-//! not propose divisions.
+//! Responsible for: the step of a division by the calculator, its fit, and, if requested, the best recompute
+//! of every stage under it. Does not propose divisions.
 
 use super::{Options, without_recompute};
 use crate::recompute::{self, policies};
@@ -147,8 +147,9 @@ impl<'a> Pricer<'a> {
         Ok(Some(recompute::laid(&bare, entries)))
     }
 
-    /// Lower bounds of each virtual stage's forward and backward time, linear in its layers: value without layers, and slope. The layers
-    /// are recomputed as in the plan, or not at all if recompute is selected or limited to some layers.
+    /// Lower bounds of each virtual stage's forward and backward time, linear in its layers: value without
+    /// layers, and slope. The layers are recomputed as in the plan, or not at all if recompute is
+    /// selected or limited to some layers.
     pub(super) fn lines(&self, chunks: usize) -> Result<Vec<Line>, Problem> {
         let specified = &self.plan.recompute;
         let recompute = if self.options.recompute || specified.layers().is_some() {
@@ -164,7 +165,8 @@ impl<'a> Pricer<'a> {
         if !costing.is_mixed() {
             return self.lines_of_kind(&costing, &treatment, chunks);
         }
-        // A stage takes at least as long as any of its kinds of device: the line of the one with the slowest layers is a bound.
+        // A stage takes at least as long as any of its kinds of device: the line of the one with the slowest
+        // layers is a bound.
         let stages = stages_of_chunks(&bare, chunks);
         let mut slowest: Vec<Option<Line>> = vec![None; chunks];
         for kind in costing.kinds() {
@@ -188,7 +190,8 @@ impl<'a> Pricer<'a> {
         chunks: usize,
     ) -> Result<Vec<Line>, Problem> {
         let choices = Choices::new(costing, vec![treatment.clone()])?;
-        // Layers of several kinds on one virtual stage are additive, except for the soft corner between device and host.
+        // Layers of several kinds on one virtual stage are additive, except for the soft corner between
+        // device and host.
         let kinds: Vec<usize> =
             (0..self.model.layer_kinds.len()).filter(|kind| self.model.layers.contains(kind)).collect();
         let shrink = if kinds.len() > 1 { 1.0 - 1e-3 } else { 1.0 - 1e-9 };

@@ -1,7 +1,7 @@
 //! Framework flags of a layer assignment.
 //!
-//! Responsible for: Megatron-LM and torchtitan settings for layers per virtual stage and the selected recompute. Excludes other parts of a
-//! launch file.
+//! Responsible for: Megatron-LM and torchtitan settings for layers per virtual stage and the selected
+//! recompute. Excludes other parts of a launch file.
 
 use crate::recompute;
 use railwright_spec::model::Model;

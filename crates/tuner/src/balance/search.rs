@@ -1,12 +1,14 @@
 //! Search over divisions.
 //!
-//! Responsible for: the best division, or an upper bound of its distance from the one found. Moves of single layers find a good one; then a
-//! branch and bound covers all that could be better. Does not price: see the calculator.
+//! Responsible for: the best division, or an upper bound of its distance from the one found. Moves of single
+//! layers find a good one; then a branch and bound covers all that could be better. Does not price: see the
+//! calculator.
 //!
-//! The bound. Let `T = F + B` be the times of one micro-batch on a stage, with `m` micro-batches and `p` stages. The first micro-batch
-//! passes all stages, and the rest of a stage's work follows the return of its gradient. Under 1F1B the pipeline takes at least `sum T +
-//! (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`. Interleaved schedules have the same bound with the chunks of their warm-up.
-//! Under GPipe it is `sum T + (m-1) T_s`, and under any schedule `m T_s`.
+//! The bound. Let `T = F + B` be the times of one micro-batch on a stage, with `m` micro-batches and `p`
+//! stages. The first micro-batch passes all stages, and the rest of a stage's work follows the return of its
+//! gradient. Under 1F1B the pipeline takes at least `sum T + (m-1) B_s + (m - min(m, p-s)) F_s` for every
+//! stage `s`. Interleaved schedules have the same bound with the chunks of their warm-up. Under GPipe it is
+//! `sum T + (m-1) T_s`, and under any schedule `m T_s`.
 
 use super::division::Pricer;
 use railwright_calculator::evaluate::local_chunks;
@@ -65,7 +67,8 @@ impl State {
         Ok(Some(step))
     }
 
-    /// Moves single layers from one virtual stage to another while that shortens the step, from the slowest stages first.
+    /// Moves single layers from one virtual stage to another while that shortens the step, from the slowest
+    /// stages first.
     fn improve(&mut self, pricer: &mut Pricer<'_>, bounds: &Bounds) -> Result<(), Problem> {
         let begun = pricer.priced();
         while let Some((step, layers, _)) = self.best.clone() {
@@ -103,7 +106,8 @@ fn is_sound(layers: &[u64]) -> bool {
 
 /// Lower bounds on times, by virtual stage and number of layers.
 ///
-/// A virtual stage's time is convex in its layers, so from two layers on each adds at least as much as the second one.
+/// A virtual stage's time is convex in its layers, so from two layers on each adds at least as much as the
+/// second one.
 struct Bounds {
     plan: Plan,
     /// Forward and backward of a virtual stage: time without layers, and minimum per layer.
@@ -188,7 +192,8 @@ impl Bounds {
         self.plan.micro_batches().max(1) as f64
     }
 
-    /// Lower bound of the pipeline's duration from a stage with one virtual stage; `all` is the sum over all stages.
+    /// Lower bound of the pipeline's duration from a stage with one virtual stage; `all` is the sum over all
+    /// stages.
     fn through(&self, stage: usize, (forward, backward): (f64, f64), all: f64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as f64);
         if self.plan.schedule.divides_backward() {
@@ -216,9 +221,10 @@ impl Bounds {
         (longest + self.rest) * self.factor
     }
 
-    /// Lower bound of the pipeline's duration from stages with several virtual stages. Under interleaved 1F1B the first micro-batch passes
-    /// all virtual stages and returns to the stage. All its backward passes and the forward passes beyond its warm-up then remain. Under
-    /// other schedules every stage is busy for all its passes.
+    /// Lower bound of the pipeline's duration from stages with several virtual stages. Under interleaved 1F1B
+    /// the first micro-batch passes all virtual stages and returns to the stage. All its backward passes
+    /// and the forward passes beyond its warm-up then remain. Under other schedules every stage is busy
+    /// for all its passes.
     fn shared(&self, division: &[u64], left: u64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as usize);
         let own: Vec<(f64, f64)> =
@@ -253,8 +259,8 @@ impl Bounds {
         level
     }
 
-    /// Maximum number of forward passes of a stage's virtual stage before its first backward pass: the warm-up of interleaved 1F1B and one
-    /// more.
+    /// Maximum number of forward passes of a stage's virtual stage before its first backward pass: the
+    /// warm-up of interleaved 1F1B and one more.
     fn warm(&self, stage: usize, local: usize) -> f64 {
         let (p, v) = (self.plan.pipeline_parallel as usize, self.per_stage);
         let slots = 2 * (p - 1 - stage) + (v - 1) * p + 1;
@@ -263,8 +269,8 @@ impl Bounds {
         (count as f64).min(self.micro_batches())
     }
 
-    /// Lower bound of the longest of the remaining stages, which share the remaining layers: the lowest limit under which the layers fit,
-    /// by bisection, as every stage's time is linear in its layers.
+    /// Lower bound of the longest of the remaining stages, which share the remaining layers: the lowest limit
+    /// under which the layers fit, by bisection, as every stage's time is linear in its layers.
     fn longest(&self, from: usize, left: u64) -> f64 {
         let all = self.all();
         let lines: Vec<(f64, f64)> = (from..self.chunks)
@@ -310,7 +316,8 @@ impl Bounds {
     }
 
     fn seeds_by_stage(&self, layers: u64) -> Vec<Vec<u64>> {
-        // Each layer is added to the virtual stage whose stage is the least busy, and there to the one with the fewest layers.
+        // Each layer is added to the virtual stage whose stage is the least busy, and there to the one with
+        // the fewest layers.
         let layer = self.layer;
         let mut busy = vec![0.0; self.plan.pipeline_parallel as usize];
         for (chunk, ends) in self.ends.iter().enumerate() {
@@ -336,7 +343,8 @@ impl Bounds {
     }
 }
 
-/// Divisions with the right number of layers, from one with too many: removed from the front, the back, all around, or the middle.
+/// Divisions with the right number of layers, from one with too many: removed from the front, the back, all
+/// around, or the middle.
 fn thinned(full: &[u64], layers: u64) -> Vec<Vec<u64>> {
     let chunks = full.len();
     let orders: [Vec<usize>; 4] = [

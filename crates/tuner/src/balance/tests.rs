@@ -95,7 +95,8 @@ fn one_stage_has_nothing_to_balance() {
     assert!(problem.message.contains("only one stage"), "{}", problem.message);
 }
 
-/// Llama 3 405B removed one layer from each end (its paper, section 3.3.2); the solver also assigns fewer layers to the ends.
+/// Llama 3 405B removed one layer from each end (its paper, section 3.3.2); the solver also assigns fewer
+/// layers to the ends.
 #[test]
 fn heavy_ends_get_fewer_layers() {
     let spec = PlanSpec {
@@ -122,8 +123,8 @@ fn heavy_ends_get_fewer_layers() {
     }
 }
 
-/// Measured runs with heavy ends. The BigScience sweeps have a vocabulary of 250,880 and equal layers on all stages. In the zero-bubble
-/// tables the first and last stage of a pipeline have one layer fewer.
+/// Measured runs with heavy ends. The BigScience sweeps have a vocabulary of 250,880 and equal layers on all
+/// stages. In the zero-bubble tables the first and last stage of a pipeline have one layer fewer.
 ///
 /// The original division must have the measured step, as evidence for the balanced one.
 #[test]
@@ -167,8 +168,8 @@ fn the_division_as_it_is_takes_what_was_measured() {
     assert!(published >= 6 && same * 4 >= published * 3, "{same} of {published}");
 }
 
-/// With two kinds of device, layers are in proportion to speed: the answer is the best of all divisions, and stages on the slow kind have
-/// fewer layers.
+/// With two kinds of device, layers are in proportion to speed: the answer is the best of all divisions, and
+/// stages on the slow kind have fewer layers.
 #[test]
 fn stages_on_slow_devices_get_fewer_layers() {
     let model = model::by_name("llama-3-8b").expect("known");

@@ -1,7 +1,8 @@
 //! Effect of a network design on a step: bandwidth and hops by the reach of a group of ranks.
 //!
-//! Responsible for: conversion of a [`Design`] to the calculator's [`Cluster`], and the step of a plan with a share of its bandwidth or
-//! with unlimited bandwidth. Does not simulate: groups have shares of capacity, as if packets were distributed evenly.
+//! Responsible for: conversion of a [`Design`] to the calculator's [`Cluster`], and the step of a plan with a
+//! share of its bandwidth or with unlimited bandwidth. Does not simulate: groups have shares of capacity, as
+//! if packets were distributed evenly.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -12,13 +13,16 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 
-/// The cluster of a design on a machine: its accelerators in the design's domains, connected by the design's network.
+/// The cluster of a design on a machine: its accelerators in the design's domains, connected by the design's
+/// network.
 ///
-/// A tier's oversubscription includes that of all tiers below it, because it is relative to NICs. If rails are connected only through
-/// domains, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long: the step inside the domain is not hidden (equation 16 of
-/// the rail-only notes, without the bytes that stay in the domain). Traffic between ranks of one rail is unaffected.
+/// A tier's oversubscription includes that of all tiers below it, because it is relative to NICs. If rails
+/// are connected only through domains, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long:
+/// the step inside the domain is not hidden (equation 16 of the rail-only notes, without the bytes that stay
+/// in the domain). Traffic between ranks of one rail is unaffected.
 ///
-/// Devices use at most the bandwidth of their own link ([`Cluster::device_limit`]), however fast their NICs are.
+/// Devices use at most the bandwidth of their own link ([`Cluster::device_limit`]), however fast their NICs
+/// are.
 pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
     machine.require_one_kind("a run on a network design")?;
     let design = &design.clone().fed(machine.device_limit());
@@ -39,8 +43,9 @@ pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem
     Ok(cluster)
 }
 
-/// The cluster of a design for a simulation: without oversubscription and forwarding between rails, which flows include. Latencies are those
-/// of the machine, as in `network simulate`: its collectives were measured with them.
+/// The cluster of a design for a simulation: without oversubscription and forwarding between rails, which
+/// flows include. Latencies are those of the machine, as in `network simulate`: its collectives were measured
+/// with them.
 pub fn unblocked_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
     let mut cluster = cluster_on(design, machine)?;
     cluster.network.tiers.clone_from(&machine.network.tiers);
@@ -51,8 +56,8 @@ pub fn unblocked_on(design: &Design, machine: &Cluster) -> Result<Cluster, Probl
     Ok(cluster)
 }
 
-/// Tiers from the leaf upwards: devices below one switch group, bandwidth below over bandwidth above, and two additional links on the route
-/// for each.
+/// Tiers from the leaf upwards: devices below one switch group, bandwidth below over bandwidth above, and two
+/// additional links on the route for each.
 fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
     design.require_graph()?;
     let hop = design.link_latency * 2.0;
@@ -80,7 +85,8 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
             if network.kept_tiers >= 2 {
                 let fabrics = network.fabrics_per_plane;
                 let pod = clos.leaves_per_pod.saturating_mul(clos.hosts_per_leaf).saturating_mul(fabrics);
-                // Pods of whole rails contain a rail's traffic if traffic that changes rails is forwarded first.
+                // Pods of whole rails contain a rail's traffic if traffic that changes rails is forwarded
+                // first.
                 let holds_rails = clos.by_group && clos.leaves_per_pod.is_multiple_of(clos.leaves_per_group);
                 let pod =
                     if holds_rails && design.separates_rails() { design.devices } else { pod.max(leaf) };
@@ -142,7 +148,8 @@ pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Second
     Ok(evaluate(&costing)?.time.total)
 }
 
-/// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 - T(no end) / T`.
+/// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 - T(no
+/// end) / T`.
 pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f64, Problem> {
     let mut ideal = cluster.clone();
     ideal.network.bandwidth = BytesPerSecond::new(1e18);
@@ -150,9 +157,9 @@ pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f6
     Ok((1.0 - left / whole).clamp(0.0, 1.0))
 }
 
-/// Slowdown of a step whose slowest ranks keep a share of their network bandwidth. A synchronous step has the speed of its slowest member,
-/// so this is the step of a cluster in which all NICs are slow. It is an upper bound if few groups have such a member. `None` for a share
-/// of zero.
+/// Slowdown of a step whose slowest ranks keep a share of their network bandwidth. A synchronous step has the
+/// speed of its slowest member, so this is the step of a cluster in which all NICs are slow. It is an upper
+/// bound if few groups have such a member. `None` for a share of zero.
 pub fn slowdown(model: &Model, cluster: &Cluster, plan: &Plan, kept: f64) -> Result<Option<f64>, Problem> {
     if kept.is_nan() || kept <= 0.0 {
         return Ok(None);

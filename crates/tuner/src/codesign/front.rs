@@ -107,18 +107,20 @@ pub struct Row {
     pub network_share: Option<f64>,
     /// Tokens per second.
     pub tokens_per_second: Option<f64>,
-    /// Factor of the availability by failures of this network, in proportion to its part of the step. Of a job with a goodput, relative to
-    /// the network in it. `None` without a step.
+    /// Factor of the availability by failures of this network, in proportion to its part of the step. Of a
+    /// job with a goodput, relative to the network in it. `None` without a step.
     pub kept: Option<f64>,
     /// Cost of network and devices per token, day and run.
     pub share: Share,
     /// Index of the class that shares its plan.
     pub class: usize,
-    /// True if no other design of the same domain size is at least as good in time, dollars and watts and better in one.
+    /// True if no other design of the same domain size is at least as good in time, dollars and watts and
+    /// better in one.
     pub on_front: bool,
     /// The same over all sizes. Only if larger domains have a price.
     pub on_whole_front: bool,
-    /// True for the lowest cost per token, among designs comparable by it. After simulation, only if its interval is below all others.
+    /// True for the lowest cost per token, among designs comparable by it. After simulation, only if its
+    /// interval is below all others.
     pub cheapest_token: bool,
     /// True for references: rail-optimized, no oversubscription, the machine's own domains.
     pub is_reference: bool,
@@ -162,12 +164,14 @@ pub struct Codesign {
     /// Power of the same parts, if given; it is in the watts of the rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scale_up_watts: BTreeMap<u64, Watts>,
-    /// Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows.
+    /// Sizes of larger scale-up domains without a price, so that the cost per token of their rows is
+    /// unknown. In the order of the rows.
     pub unpriced_domains: Vec<u64>,
-    /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
-    /// Empty without simulation.
+    /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the
+    /// winner. Empty without simulation.
     pub contenders: Vec<usize>,
-    /// True if the fronts include watts. Requires the power of every design, because an unknown value would count as 0.
+    /// True if the fronts include watts. Requires the power of every design, because an unknown value would
+    /// count as 0.
     pub compares_power: bool,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -186,8 +190,8 @@ impl Codesign {
 }
 
 /// Combines a grid with the plans of its classes. `found` has one entry for each class: a plan, or the reason
-/// for none; `layouts` has each plan for display and as flags. `outages` adds failures of each network to the cost of a token. `usual_domain` is the machine's own, whose price is in the
-/// device's.
+/// for none; `layouts` has each plan for display and as flags. `outages` adds failures of each network to the
+/// cost of a token. `usual_domain` is the machine's own, whose price is in the device's.
 pub fn answer(
     grid: Grid,
     found: &[Result<Found, NoPlan>],
@@ -297,8 +301,8 @@ fn figures(row: &Row, time: Seconds, compares_power: bool) -> Figures {
 /// Relative difference of steps that counts as equal: predictions are far coarser.
 const TIE: f64 = 1e-4;
 
-/// Marks the fronts. If the power of one design is unknown, none is compared by power. An unknown value is not 0, and a front that mixes
-/// comparisons by two and by three figures has no order.
+/// Marks the fronts. If the power of one design is unknown, none is compared by power. An unknown value is
+/// not 0, and a front that mixes comparisons by two and by three figures has no order.
 fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
     let figures: Vec<Option<Figures>> =
         rows.iter().map(|row| row.step_time.map(|time| figures(row, time, compares_power))).collect();
@@ -312,8 +316,9 @@ fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
     }
 }
 
-/// Marks the fronts again after simulation. In a domain size with simulated networks, the front is theirs, by simulated steps: a step in
-/// closed form has no congestion and cannot be compared with them. Over all sizes, only simulated networks are compared.
+/// Marks the fronts again after simulation. In a domain size with simulated networks, the front is theirs, by
+/// simulated steps: a step in closed form has no congestion and cannot be compared with them. Over all sizes,
+/// only simulated networks are compared.
 pub(super) fn mark_simulated(answer: &mut Codesign) {
     let simulated: BTreeSet<u64> =
         answer.rows.iter().filter(|row| row.simulated.is_some()).map(|row| row.domain).collect();
@@ -343,9 +348,10 @@ pub(super) fn mark_simulated(answer: &mut Codesign) {
 /// The non-dominated rows. A row dominates if it is as cheap, has no more power, and is slower by at most a
 /// [`TIE`].
 ///
-/// Ties are not transitive. Take three rows, each cheaper than the previous and slower by slightly less than a tie. The second is dominated
-/// and removes no other row, so the fastest stays. Dominating rows come first by dollars, watts, time and index, so one pass is sufficient,
-/// and every removed row is dominated by a member.
+/// Ties are not transitive. Take three rows, each cheaper than the previous and slower by slightly less than
+/// a tie. The second is dominated and removes no other row, so the fastest stays. Dominating rows come first
+/// by dollars, watts, time and index, so one pass is sufficient, and every removed row is dominated by a
+/// member.
 fn front(figures: &[Option<Figures>], same_size: bool) -> Vec<usize> {
     let mut order: Vec<(usize, Figures)> =
         figures.iter().enumerate().filter_map(|(index, figures)| figures.map(|f| (index, f))).collect();

@@ -1,7 +1,7 @@
 //! Candidate designs, and their equivalence classes for steps.
 //!
-//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of equal clusters, so that one
-//! search per class suffices. Does not remove bad designs.
+//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of
+//! equal clusters, so that one search per class suffices. Does not remove bad designs.
 
 use super::fabric::cluster_on;
 use railwright_network::bill::prices::Prices;
@@ -83,7 +83,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// Dollars of the network, and of the devices' parts of larger scale-up domains as far as those have a price.
+    /// Dollars of the network, and of the devices' parts of larger scale-up domains as far as those have a
+    /// price.
     pub fn price(&self, scale_up_prices: &BTreeMap<u64, Dollars>) -> Dollars {
         let of_domain = scale_up_prices.get(&self.design.domain.size).copied().unwrap_or(Dollars::ZERO);
         self.bill.total + of_domain * self.design.devices as f64
@@ -121,8 +122,8 @@ const MOST_POINTS: usize = 20_000;
 impl Grid {
     /// All combinations. Fails if none can be built.
     ///
-    /// `sends_to_all` is true if any plan sends uniformly to all peers ([`Space::sends_to_all`]). If none does, networks that differ only
-    /// in the forwarding of rails are one class.
+    /// `sends_to_all` is true if any plan sends uniformly to all peers ([`Space::sends_to_all`]). If none
+    /// does, networks that differ only in the forwarding of rails are one class.
     ///
     /// [`Space::sends_to_all`]: crate::search::Space::sends_to_all
     pub fn new(axes: &Axes, machine: &Cluster, sends_to_all: bool, prices: &Prices) -> Result<Self, Problem> {
@@ -149,8 +150,8 @@ impl Grid {
         }
     }
 
-    /// Removes networks above a price, which includes larger scale-up domains as far as those have one. Returns those that were removed, in
-    /// the order of the axes. Fails if none remains.
+    /// Removes networks above a price, which includes larger scale-up domains as far as those have one.
+    /// Returns those that were removed, in the order of the axes. Fails if none remains.
     pub fn within(
         &mut self,
         budget: Dollars,
@@ -221,7 +222,8 @@ impl Grid {
         }
     }
 
-    /// The class of a cluster. Properties without an effect on any group of ranks are removed before clusters are compared.
+    /// The class of a cluster. Properties without an effect on any group of ranks are removed before clusters
+    /// are compared.
     fn class_of(&mut self, mut cluster: Cluster, sends_to_all: bool) -> usize {
         cluster.name.clear();
         if !sends_to_all {

@@ -1,10 +1,11 @@
 //! Second round: simulated steps decide between networks.
 //!
-//! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of their cost in closed form.
-//! This ends when no other network can be cheaper; the references, the neighbours of the best and the fronts follow. Further, their cost
-//! per token with an interval, and a winner only if its interval is below all others. The closed form excludes oversubscription of sends,
-//! NICs shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Does not repeat
-//! the search: each network keeps its best plan in closed form.
+//! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of
+//! their cost in closed form. This ends when no other network can be cheaper; the references, the neighbours
+//! of the best and the fronts follow. Further, their cost per token with an interval, and a winner only if
+//! its interval is below all others. The closed form excludes oversubscription of sends, NICs shared by
+//! dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound.
+//! Does not repeat the search: each network keeps its best plan in closed form.
 
 use super::fabric::{step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};
@@ -26,24 +27,28 @@ const FIRST: usize = 3;
 /// Maximum number of simulated networks.
 const MOST: usize = 48;
 
-/// Maximum number of simulated networks of the fronts without a price of the devices: no cost bounds their simulation.
+/// Maximum number of simulated networks of the fronts without a price of the devices: no cost bounds their
+/// simulation.
 const MOST_UNPRICED: usize = 12;
 
-/// Error of flows relative to packets, as a share of the network's time: a fluid bound was 14% low against packets
-/// (`docs/concepts/flow-model.md`).
+/// Error of flows relative to packets, as a share of the network's time: a fluid bound was 14% low against
+/// packets (`docs/concepts/flow-model.md`).
 pub const MISSED: f64 = 0.14;
 
-/// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of the slowest: a second of
-/// simulation.
+/// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of
+/// the slowest: a second of simulation.
 pub const MOST_FLOWS: usize = 400_000;
 
-/// Additional error of a step with merged groups, as a share of the same time. The largest difference in the tests is below this.
+/// Additional error of a step with merged groups, as a share of the same time. The largest difference in the
+/// tests is below this.
 pub const MISSED_BY_MERGING: f64 = 0.06;
 
-/// A simulated step is computed exactly up to this multiple of the step in closed form, even if its network cannot be cheapest.
+/// A simulated step is computed exactly up to this multiple of the step in closed form, even if its network
+/// cannot be cheapest.
 const SLOW: f64 = 1.1;
 
-/// Number of hash seeds for networks with hashed routes: the interval covers all of them, and the step is their median.
+/// Number of hash seeds for networks with hashed routes: the interval covers all of them, and the step is
+/// their median.
 const DRAWS: u32 = 3;
 
 /// A simulated step on a network, with its cost per token.
@@ -54,9 +59,11 @@ pub struct Simulated {
     pub routing: &'static str,
     /// Simulated step time.
     pub step_time: Seconds,
-    /// True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider.
+    /// True if groups of one kind with different routes were simulated at the rate of the slowest. The
+    /// interval is then wider.
     pub is_merged: bool,
-    /// Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds.
+    /// Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+    /// seeds.
     pub step_low: Seconds,
     /// Upper bound of the step.
     pub step_high: Seconds,
@@ -70,7 +77,8 @@ pub struct Simulated {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unsimulated {
-    /// A token costs more than on the cheapest simulated network, even without congestion or before the simulation ends.
+    /// A token costs more than on the cheapest simulated network, even without congestion or before the
+    /// simulation ends.
     CostsMore,
     /// Its scale-up domains are larger than the machine's and have no price.
     NoDomainPrice,
@@ -107,8 +115,8 @@ pub struct SecondRound<'a> {
     pub found: &'a [Result<Found, NoPlan>],
     /// The purchased routing. `None` selects the usual one for each kind.
     pub routing: Option<Routing>,
-    /// True to simulate networks that cannot be cheapest by their cost in closed form as well, to check that this cost is a lower bound.
-    /// Each simulation still ends once a token costs more.
+    /// True to simulate networks that cannot be cheapest by their cost in closed form as well, to check that
+    /// this cost is a lower bound. Each simulation still ends once a token costs more.
     pub every_network: bool,
 }
 
@@ -141,10 +149,11 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 /// A simulated network. `None` above a limit; the error is the reason why it cannot be simulated.
 type Outcome = Result<Option<Simulated>, String>;
 
-/// Simulates the networks that may be cheapest, and marks the winner if there is one. `watch` may stop the work: then there is no winner.
+/// Simulates the networks that may be cheapest, and marks the winner if there is one. `watch` may stop the
+/// work: then there is no winner.
 ///
-/// Workers simulate networks ahead of the sequence. Results that the sequence does not need are dropped, so the number of workers has no
-/// effect.
+/// Workers simulate networks ahead of the sequence. Results that the sequence does not need are dropped, so
+/// the number of workers has no effect.
 pub fn judge(
     answer: &mut Codesign,
     asked: &SecondRound<'_>,
@@ -310,9 +319,10 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
-/// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form without oversubscription and
-/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them. The error of flows is
-/// subtracted, because networks with overlapping intervals are equal.
+/// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form
+/// without oversubscription and forwarding between rails. The closed form has both in sequence with
+/// everything else, and flows may hide them. The error of flows is subtracted, because networks with
+/// overlapping intervals are equal.
 fn least_cost(row: &Row, asked: &SecondRound<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
@@ -329,9 +339,10 @@ fn closed_cost(row: &Row) -> Option<f64> {
     Some(row.share.cluster?.dollars_per_million_tokens?.get())
 }
 
-/// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at most `lowest` on another
-/// network. At longer ones the lower bound of its cost is above that. It solves `c (t - m (t - r)) / f = lowest` for `t`. `c` is the cost
-/// of the step time `f` in closed form, of which `r` is not the network's; `m` is the missed share.
+/// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at
+/// most `lowest` on another network. At longer ones the lower bound of its cost is above that. It solves `c
+/// (t - m (t - r)) / f = lowest` for `t`. `c` is the cost of the step time `f` in closed form, of which `r`
+/// is not the network's; `m` is the missed share.
 fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);
@@ -426,7 +437,8 @@ fn one(
         Ok(None) => return ControlFlow::Continue(Ok(None)),
         Err(problem) => return ControlFlow::Continue(Err(problem.message)),
     };
-    // The error of flows applies to the network's part of the simulated step; the rest is the same on all networks.
+    // The error of flows applies to the network's part of the simulated step; the rest is the same on all
+    // networks.
     let fresh = found.fresh_step_time;
     let rest = rest(found);
     let share = if is_merged { MISSED + MISSED_BY_MERGING } else { MISSED };
@@ -443,7 +455,8 @@ fn one(
     ControlFlow::Continue(Ok(Some(Simulated { routing, step_time, is_merged, step_low, step_high, cost })))
 }
 
-/// The step: the shortest, the median and the longest over hash seeds; and true if groups were merged. `None` above the limit.
+/// The step: the shortest, the median and the longest over hash seeds; and true if groups were merged. `None`
+/// above the limit.
 fn step(
     design: &Design,
     asked: &SecondRound<'_>,
@@ -453,8 +466,8 @@ fn step(
     simulated_step((asked.model, asked.machine, &found.plan), design, extent, watch)
 }
 
-/// Step times of a simulation: the shortest, the median and the longest over hash seeds; and true if groups of one kind with different
-/// routes were simulated at the rate of the slowest.
+/// Step times of a simulation: the shortest, the median and the longest over hash seeds; and true if groups
+/// of one kind with different routes were simulated at the rate of the slowest.
 pub type Steps = ([Seconds; 3], bool);
 
 /// Simulates a plan on a design with the devices of a machine. `None` above the limit.

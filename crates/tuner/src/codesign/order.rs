@@ -1,13 +1,14 @@
 //! Partial order of networks: at least as good for any traffic.
 //!
-//! Responsible for: an order that avoids searches: a better network bounds the steps on a worse one ([`super::Survey`]). Networks that are
-//! better in one property and worse in another are not comparable.
+//! Responsible for: an order that avoids searches: a better network bounds the steps on a worse one
+//! ([`super::Survey`]). Networks that are better in one property and worse in another are not comparable.
 
 use railwright_spec::cluster::{Cluster, Tier};
 use railwright_spec::quantity::Seconds;
 
-/// Tests whether no exchange among the same ranks takes longer on the first network than on the second: at least the bandwidth, no more
-/// oversubscription and latency at any reach of a group, no more forwarding between rails.
+/// Tests whether no exchange among the same ranks takes longer on the first network than on the second: at
+/// least the bandwidth, no more oversubscription and latency at any reach of a group, no more forwarding
+/// between rails.
 pub fn is_at_least_as_good(one: &Cluster, other: &Cluster) -> bool {
     let (a, b) = (&one.network, &other.network);
     one.accelerator == other.accelerator
@@ -43,8 +44,8 @@ fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }
 
-/// A network that is at least as good as all of these for any traffic: the best of each property, by the reach of a group. `None` without
-/// networks, and if no such network exists.
+/// A network that is at least as good as all of these for any traffic: the best of each property, by the
+/// reach of a group. `None` without networks, and if no such network exists.
 pub fn ideal<'a>(clusters: impl IntoIterator<Item = &'a Cluster> + Clone) -> Option<Cluster> {
     let mut best = clusters.clone().into_iter().next()?.clone();
     let mut ends: Vec<u64> = Vec::new();
@@ -76,7 +77,8 @@ pub fn ideal<'a>(clusters: impl IntoIterator<Item = &'a Cluster> + Clone) -> Opt
     clusters.into_iter().all(|cluster| is_at_least_as_good(&best, cluster)).then_some(best)
 }
 
-/// Networks that differ in latencies and in the reach of their tiers alone: one search of their [`ideal`] bounds the steps on all of them.
+/// Networks that differ in latencies and in the reach of their tiers alone: one search of their [`ideal`]
+/// bounds the steps on all of them.
 pub fn is_alike(one: &Cluster, other: &Cluster) -> bool {
     let (a, b) = (&one.network, &other.network);
     let worst = |tiers: &[Tier]| oversubscription(tiers, u64::MAX);
@@ -165,7 +167,8 @@ mod tests {
         let best = ideal([&narrow, &deep]).expect("comparable");
         assert!(is_at_least_as_good(&best, &narrow) && is_at_least_as_good(&best, &deep));
         assert!(!is_at_least_as_good(&narrow, &deep) && !is_at_least_as_good(&deep, &narrow));
-        // Only what all networks have in common remains: oversubscription beyond the widest leaf, and the latency of the fewest tiers.
+        // Only what all networks have in common remains: oversubscription beyond the widest leaf, and the
+        // latency of the fewest tiers.
         let [near, wide] =
             [&[(32, 4.0), (1024, 1.0)], &[(64, 2.0), (1024, 1.0)]].map(|tiers| with(tiers, 400.0));
         let common = ideal([&near, &wide]).expect("comparable");

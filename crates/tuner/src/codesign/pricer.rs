@@ -1,7 +1,7 @@
 //! Prices of listed layouts on one network.
 //!
-//! Responsible for: the step of a layout as in a search of the network, from cached layers and GEMMs. Does not select layouts: see
-//! [`super::survey`].
+//! Responsible for: the step of a layout as in a search of the network, from cached layers and GEMMs. Does
+//! not select layouts: see [`super::survey`].
 
 use crate::search::{Entry, Key, Space};
 use railwright_calculator::costing::{Costing, Machine};
@@ -48,7 +48,8 @@ impl<'a> Pricer<'a> {
         Self { model, cluster, machine: Machine::new(cluster), layers: LayerMemo::default(), memo }
     }
 
-    /// Prices a layout of a space as in a search of this network. `None` if it takes longer than `limit`, in seconds.
+    /// Prices a layout of a space as in a search of this network. `None` if it takes longer than `limit`, in
+    /// seconds.
     pub(super) fn price(
         &mut self,
         space: &Space,

@@ -1,11 +1,12 @@
 //! Layouts from the searches of a few networks, priced on all others.
 //!
-//! Responsible for: the fastest known layout of a network, and a proof of its maximum distance from the optimum. Does not search: the
-//! caller provides the results for each surveyed network.
+//! Responsible for: the fastest known layout of a network, and a proof of its maximum distance from the
+//! optimum. Does not search: the caller provides the results for each surveyed network.
 //!
-//! A layout that is missing from a complete list of all layouts below `T` seconds takes at least `T` on this network. It also takes at
-//! least `T` on every network that is better in no property ([`is_at_least_as_good`]). If a listed layout takes at most `T` on such a
-//! network, it is the fastest there; if it takes `(1 + g) T`, it is at most a share `g` above the fastest.
+//! A layout that is missing from a complete list of all layouts below `T` seconds takes at least `T` on this
+//! network. It also takes at least `T` on every network that is better in no property
+//! ([`is_at_least_as_good`]). If a listed layout takes at most `T` on such a network, it is the fastest
+//! there; if it takes `(1 + g) T`, it is at most a share `g` above the fastest.
 
 use super::order::is_at_least_as_good;
 use super::pricer::{Memo, Priced, Pricer, offer};
@@ -17,23 +18,28 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of listed layouts. Each is priced on worse networks, in about the time of a search per layout.
+/// Maximum number of listed layouts. Each is priced on worse networks, in about the time of a search per
+/// layout.
 pub const LISTED: usize = 2000;
 
-/// Maximum time of listed layouts relative to the fastest. A longer list saves searches of other networks, but takes longer.
+/// Maximum time of listed layouts relative to the fastest. A longer list saves searches of other networks,
+/// but takes longer.
 pub const SPREAD: f64 = 1.1;
 
-/// Maximum excess of the step of an unsearched network over its optimum, as a share. Two measured runs of one configuration differ by more.
+/// Maximum excess of the step of an unsearched network over its optimum, as a share. Two measured runs of one
+/// configuration differ by more.
 pub const SLACK: f64 = 0.01;
 
-/// Maximum reduction of the step of a zero-bubble schedule on a worse network, as a share, for bounds. Such steps follow each other at the
-/// time from a stage's first pass to its last ([`Schedule::validates_afterwards`]), and slower messages also delay the first pass. An
-/// earlier comparison of whole plans found up to 2.5%; pipelines alone have no reduction in the tests. This is twice that.
+/// Maximum reduction of the step of a zero-bubble schedule on a worse network, as a share, for bounds. Such
+/// steps follow each other at the time from a stage's first pass to its last
+/// ([`Schedule::validates_afterwards`]), and slower messages also delay the first pass. An earlier comparison
+/// of whole plans found up to 2.5%; pipelines alone have no reduction in the tests. This is twice that.
 ///
 /// [`Schedule::validates_afterwards`]: railwright_spec::plan::Schedule::validates_afterwards
 pub const LATE_START: f64 = 0.05;
 
-/// Number of layouts of a worse network priced on a better one, the fastest first: their times there bound nothing.
+/// Number of layouts of a worse network priced on a better one, the fastest first: their times there bound
+/// nothing.
 const FROM_WORSE: usize = 64;
 
 /// Layouts of one model on machines with equal scale-up domains, by network.
@@ -101,8 +107,8 @@ impl Survey {
         });
     }
 
-    /// Raises lower bounds of the time of all layouts on a network, by parallel sizes, to those from the searches of networks that are at
-    /// least as good.
+    /// Raises lower bounds of the time of all layouts on a network, by parallel sizes, to those from the
+    /// searches of networks that are at least as good.
     pub fn raise(&self, least: &mut BTreeMap<Degrees, f64>, cluster: &Cluster) {
         for better in self.networks.iter().filter(|one| is_at_least_as_good(&one.cluster, cluster)) {
             let kept = better.kept(cluster);

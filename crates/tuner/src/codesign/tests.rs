@@ -127,8 +127,8 @@ fn a_grid_has_each_design_once_and_each_class_of_steps_once() {
     let model = by_name("llama-3-70b").expect("known");
     let kinds = [Kind::RailOptimized, Kind::RailOnly, Kind::Dragonfly, Kind::Torus];
     let grid = grid(&kinds, &model, &PlanSpec { context_parallel: Some(1), ..PlanSpec::default() });
-    // Two domains and two speeds: two oversubscriptions of rail-optimized and of rail-only (whose rails of 16 at domain 64 fit one
-    // switch), one dragonfly.
+    // Two domains and two speeds: two oversubscriptions of rail-optimized and of rail-only (whose rails of 16
+    // at domain 64 fit one switch), one dragonfly.
     assert_eq!(grid.points.len(), 2 * 2 * 2 + 2 * 2 + 2 + 2 * 2, "{:?}", grid.points.len());
     assert!(grid.refused.iter().any(|r| r.kind == Kind::Torus));
     // Separate rails have no effect on a dense model without context parallelism, or with rings only.
@@ -172,7 +172,8 @@ fn heads_that_go_to_all_peers_distinguish_rails() {
 
 #[test]
 fn a_rail_larger_than_a_pod_meets_the_cores() {
-    // 48 rails of 1,100 places on pods of 32 leaves of 32: no rail stays in its pod, and some cross after their first leaf.
+    // 48 rails of 1,100 places on pods of 32 leaves of 32: no rail stays in its pod, and some cross after
+    // their first leaf.
     let blocked = on(Kind::RailOptimized, 52_800, |spec| {
         (spec.domain, spec.radix) = (Some(48), Some(64));
         spec.spine_oversubscription = Some(3.0);
@@ -210,7 +211,8 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![<[String; 2]>::default(); found.len()];
     let prices = BTreeMap::from([(64, Dollars::new(1000.0))]);
     let answered = answer(grid, &found, layouts, (&site(), None), prices, 8);
-    // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts exclude watts.
+    // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts
+    // exclude watts.
     assert!(!answered.compares_power);
     assert!(answered.warnings.iter().all(|warning| warning.id == "network-power-unknown"));
     assert!(!answered.warnings.is_empty());
@@ -273,7 +275,8 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
 }
 
-/// A network that the closed form has as equal to a more expensive one is slower in simulation: both are then on the front.
+/// A network that the closed form has as equal to a more expensive one is slower in simulation: both are then
+/// on the front.
 #[test]
 fn fronts_are_those_of_simulated_steps() {
     let model = by_name("llama-3-70b").expect("known");
@@ -354,7 +357,8 @@ fn a_budget_leaves_out_dearer_networks() {
     assert!(refused.message.starts_with("every network costs more than"), "{refused:?}");
 }
 
-/// The simulation of an oversubscribed tree decides, not its closed form; within the intervals there is no winner.
+/// The simulation of an oversubscribed tree decides, not its closed form; within the intervals there is no
+/// winner.
 #[test]
 fn simulation_decides_between_networks() {
     let model = by_name("llama-3-8b").expect("known");
@@ -387,7 +391,8 @@ fn simulation_decides_between_networks() {
     let mut hashed = answered.clone();
     let judging =
         SecondRound { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
-    // Without a price of the devices, the reference and the front are simulated, their cost is unknown, and there is no winner.
+    // Without a price of the devices, the reference and the front are simulated, their cost is unknown, and
+    // there is no winner.
     assert!(
         judge(&mut unpriced, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
     );
@@ -535,7 +540,8 @@ fn the_cluster_of_a_design_has_no_more_than_the_link_of_a_device() {
     assert!((of(800.0).gb() - 63.0).abs() < 0.1 && of(1600.0) == of(800.0));
 }
 
-/// Failures of each network change the cost of its tokens alone: two planes lose the least, and a factor on the availability is one on the cost.
+/// Failures of each network change the cost of its tokens alone: two planes lose the least, and a factor on
+/// the availability is one on the cost.
 #[test]
 fn failures_of_a_network_are_in_the_cost_of_its_tokens() {
     let model = by_name("llama-3-70b").expect("known");

@@ -98,8 +98,8 @@ pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -
     curve_watched(cluster, network, question, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// Times of a collective with progress: `watch` receives the number of finished hash seeds and their total, and may stop the work, which is
-/// an error.
+/// Times of a collective with progress: `watch` receives the number of finished hash seeds and their total,
+/// and may stop the work, which is an error.
 pub fn curve_watched(
     cluster: &Cluster,
     network: Network<'_>,
@@ -159,7 +159,8 @@ pub fn curve_watched(
     })
 }
 
-/// Bus bandwidth and algorithm of each size in closed form, without contention: the same as in [`curve`], without its routes.
+/// Bus bandwidth and algorithm of each size in closed form, without contention: the same as in [`curve`],
+/// without its routes.
 pub(super) fn closed_form(
     cluster: &Cluster,
     network: Network<'_>,

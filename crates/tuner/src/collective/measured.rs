@@ -1,8 +1,9 @@
 //! Published collectives of whole clusters compared with the closed form and with flows.
 //!
-//! Responsible for: predictions for a table with the columns of `catalog/evidence/collectives_at_scale.csv`, errors by fabric, collective
-//! and size, and rows without a prediction with the reason. A publication without a topology is simulated on the reference design, which
-//! the row states. Contains no names of sources or rows.
+//! Responsible for: predictions for a table with the columns of `catalog/evidence/collectives_at_scale.csv`,
+//! errors by fabric, collective and size, and rows without a prediction with the reason. A publication
+//! without a topology is simulated on the reference design, which the row states. Contains no names of
+//! sources or rows.
 
 use super::curve::{Point, Question, closed_form, curve};
 use super::network::Network;
@@ -143,7 +144,8 @@ impl FabricErrors {
     }
 }
 
-/// Predicts every row of a table. `watch` receives the number of finished rows and their total, and may stop the work, which is an error.
+/// Predicts every row of a table. `watch` receives the number of finished rows and their total, and may stop
+/// the work, which is an error.
 pub fn validate_network(
     text: &str,
     file: &str,

@@ -46,8 +46,8 @@ impl<'a> Network<'a> {
         self.routing().is_hashed() || reroutes
     }
 
-    /// Tests whether an all-to-all sums the routes of its pairs one by one. The only exception are the pooled links of a whole sprayed
-    /// tree.
+    /// Tests whether an all-to-all sums the routes of its pairs one by one. The only exception are the pooled
+    /// links of a whole sprayed tree.
     pub(super) fn lists_pairs(self) -> bool {
         match self {
             Self::Design(wiring) => {
@@ -65,7 +65,8 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Devices that the closed form treats as one scale-up domain. On a torus, whose links are those of the domain, all of a pod.
+    /// Devices that the closed form treats as one scale-up domain. On a torus, whose links are those of the
+    /// domain, all of a pod.
     pub(super) fn closed_domain(self, cluster: &Cluster) -> u64 {
         match self {
             Self::Design(wiring) if is_torus_law(cluster, wiring) => cluster.scale_up.domain_size,

@@ -36,7 +36,8 @@ pub fn ranks(text: &str) -> Result<Vec<u32>, Problem> {
     Ok(all)
 }
 
-/// Numbers of the nodes of a Slurm node list such as `gpu[001-004,007],gpu010`, in this order: the last number of each name.
+/// Numbers of the nodes of a Slurm node list such as `gpu[001-004,007],gpu010`, in this order: the last
+/// number of each name.
 pub fn nodes(text: &str) -> Result<Vec<u32>, Problem> {
     let names = host_names(text)?;
     let mut seen: BTreeMap<u32, &str> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Message sizes in the syntax of nccl-tests.
 //!
-//! Responsible for: `8M`, `1K..8G` and lists. K, M, G and T are powers of 1,024 as in nccl-tests (`parsesize` of its `src/common.cu`); KB, MB,
-//! GB and TB are decimal.
+//! Responsible for: `8M`, `1K..8G` and lists. K, M, G and T are powers of 1,024 as in nccl-tests (`parsesize`
+//! of its `src/common.cu`); KB, MB, GB and TB are decimal.
 
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;

@@ -39,7 +39,8 @@ const OPERATIONS: [Collective; 6] = [
     Collective::SendReceive,
 ];
 
-/// Without contention the curve is the closed form, and bus bandwidth is `S / t` times the factor of nccl-tests' PERFORMANCE.md.
+/// Without contention the curve is the closed form, and bus bandwidth is `S / t` times the factor of
+/// nccl-tests' PERFORMANCE.md.
 #[test]
 fn a_fabric_without_contention_has_the_closed_form() {
     let free = network(64, Kind::RailOptimized, Routing::Spray, |_| {});
@@ -55,8 +56,8 @@ fn a_fabric_without_contention_has_the_closed_form() {
     }
 }
 
-/// An all-to-all over four racks of 16 below a leaf with 4:1 oversubscription: 48 of 56 remote parts leave the leaf over a quarter of its NICs,
-/// so the bandwidth time grows by `4 x 48/56`.
+/// An all-to-all over four racks of 16 below a leaf with 4:1 oversubscription: 48 of 56 remote parts leave
+/// the leaf over a quarter of its NICs, so the bandwidth time grows by `4 x 48/56`.
 #[test]
 fn oversubscription_slows_by_the_share_that_leaves_a_leaf() {
     let slow = network(64, Kind::Clos, Routing::Spray, |spec| {
@@ -142,7 +143,8 @@ fn at_scale(predictor: Predictor) -> NetworkValidation {
     validate_network(table, "at scale", predictor, &mut |_, _| ControlFlow::Continue(())).expect("a table")
 }
 
-/// Published bus bandwidths of clusters. No constant was fitted to them; the bounds are the errors of docs/validation-network.md.
+/// Published bus bandwidths of clusters. No constant was fitted to them; the bounds are the errors of
+/// docs/validation-network.md.
 #[test]
 fn errors_against_published_measurements_are_those_of_the_page() {
     let found = at_scale(Predictor::Closed);
@@ -160,7 +162,8 @@ fn errors_against_published_measurements_are_those_of_the_page() {
     within("GB300", 72, 0.002, 0.002);
 }
 
-/// Every row of the published table has a prediction or a reason, and errors of groups are those of their rows.
+/// Every row of the published table has a prediction or a reason, and errors of groups are those of their
+/// rows.
 #[test]
 fn rows_without_figures_are_skipped_with_the_reason() {
     let found = at_scale(Predictor::Closed);
@@ -196,7 +199,8 @@ fn flows_of_a_table_are_those_of_the_collective() {
     assert!(validate_network("gpu,n_gpus\nH100,8\n", "t", Predictor::Closed, watch).is_err());
 }
 
-/// Two leaves of 32 devices in hosts of 8: with equal numbers of cables to the spine and below, and with a quarter of them.
+/// Two leaves of 32 devices in hosts of 8: with equal numbers of cables to the spine and below, and with a
+/// quarter of them.
 #[test]
 fn a_drawn_fabric_agrees_with_the_generated_one() {
     let drawn = |uplinks: u32| {

@@ -147,7 +147,8 @@ fn oversubscription_and_failures_show() {
         hosts_per_leaf: Some(32),
         ..DesignSpec::default()
     };
-    // Rings over all domains leave a leaf through the NICs of one in four of its domains; rings that skip leaves use all.
+    // Rings over all domains leave a leaf through the NICs of one in four of its domains; rings that skip
+    // leaves use all.
     assert!((slow(&thin, &[], 8) - 1.0).abs() < 1e-9, "{}", slow(&thin, &[], 8));
     assert!((slow(&thin, &[], 32) - 4.0).abs() < 1e-9, "{}", slow(&thin, &[], 32));
 }
@@ -246,7 +247,8 @@ fn a_torus_is_priced_by_its_links() {
     assert!((slowdown(64, 1) - 1.0).abs() < 1e-9 && (slowdown(8, 8) - 2.0).abs() < 1e-9);
 }
 
-/// Results of a topology are reused for the next cluster with the same network, and unlimited links are valid.
+/// Results of a topology are reused for the next cluster with the same network, and unlimited links are
+/// valid.
 #[test]
 fn a_topology_serves_clusters_that_change() {
     let cluster = by_name("dgx-h100", 64).expect("a preset");
@@ -293,7 +295,8 @@ fn a_given_topology_has_no_word_on_tiers_that_are_not_simulated() {
     assert_eq!(left.iter().map(|warning| warning.id.as_str()).collect::<Vec<_>>(), ["node-partly-used"]);
 }
 
-/// Devices without scale-up links have the bandwidth of their host link in a design, and keep the closed form.
+/// Devices without scale-up links have the bandwidth of their host link in a design, and keep the closed
+/// form.
 #[test]
 fn devices_without_scale_up_links_have_a_network() {
     for name in ["l40s-48gb", "rtx4090-24gb", "v100-pcie-32gb", "rtxpro6000-server"] {

@@ -1,6 +1,7 @@
 //! Upper bound of the distance from the optimum.
 //!
-//! Responsible for: a lower bound on the pipeline's duration from the minimum time of each stage. Does not improve the solution.
+//! Responsible for: a lower bound on the pipeline's duration from the minimum time of each stage. Does not
+//! improve the solution.
 
 use super::Trial;
 use railwright_calculator::costing::Costing;
@@ -11,12 +12,13 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// Upper bound of the gain over an evaluated plan, as a share of its step; `least` has the time of one micro-batch on each stage and its
-/// bound.
+/// Upper bound of the gain over an evaluated plan, as a share of its step; `least` has the time of one
+/// micro-batch on each stage and its bound.
 ///
-/// With one virtual stage per device and nothing offloaded, forward and backward are fixed and only recompute varies. A pipeline is never
-/// faster for a slower pass, so the minimum of each stage gives the minimum of the step. Otherwise a stage is at best always busy between
-/// its first forward pass and its last backward pass. Before and after these the first micro-batch arrives and the last one leaves.
+/// With one virtual stage per device and nothing offloaded, forward and backward are fixed and only recompute
+/// varies. A pipeline is never faster for a slower pass, so the minimum of each stage gives the minimum of
+/// the step. Otherwise a stage is at best always busy between its first forward pass and its last backward
+/// pass. Before and after these the first micro-batch arrives and the last one leaves.
 pub(super) fn gap(
     trial: &Trial<'_>,
     plan: &Plan,
@@ -26,7 +28,8 @@ pub(super) fn gap(
 ) -> Result<f64, Problem> {
     let is_proven = least.iter().all(|(time, bound)| bound >= time);
     let is_single = rooms.iter().all(|room| room.chunks.len() == 1);
-    // ZeRO stages 2 and 3 overlap gathers and reductions with the passes, so a longer pass may hide more of them.
+    // ZeRO stages 2 and 3 overlap gathers and reductions with the passes, so a longer pass may hide more of
+    // them.
     if is_proven && is_single && !offload && plan.sharding.zero_stage < 2 {
         return Ok(0.0);
     }

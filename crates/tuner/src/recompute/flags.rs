@@ -1,7 +1,7 @@
 //! Framework flags of recompute.
 //!
-//! Responsible for: Megatron-LM flags and torchtitan settings of a choice, and its parts that are not expressible. Excludes other parts of
-//! a launch file.
+//! Responsible for: Megatron-LM flags and torchtitan settings of a choice, and its parts that are not
+//! expressible. Excludes other parts of a launch file.
 
 use super::policies::by_operators;
 use railwright_spec::model::{FeedForward, Model};
@@ -92,7 +92,8 @@ fn same_everywhere(plan: &Plan) -> Option<Recompute> {
         return None;
     }
     let policy = first.segments.first().cloned().unwrap_or(Recompute::None);
-    // An entry of a stage with several virtual stages counts layers of the stage, the flag those of each virtual stage.
+    // An entry of a stage with several virtual stages counts layers of the stage, the flag those of each
+    // virtual stage.
     let per_stage = list.len() == plan.pipeline_parallel as usize && plan.virtual_stages > 1;
     (policy.layers().is_none() || !per_stage).then_some(policy)
 }

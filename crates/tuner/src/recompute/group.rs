@@ -1,8 +1,8 @@
 //! Recompute of one stage: the number of its layers under each treatment, so that it fits in minimum time.
 //!
-//! Responsible for: an exact search. Layers of one kind on one virtual stage are interchangeable, so a choice is a number of layers for
-//! each treatment. Branch and bound: the bound relaxes the numbers to fractions, where the best mixture is on the lower hull of memory
-//! against time. Independent of other stages.
+//! Responsible for: an exact search. Layers of one kind on one virtual stage are interchangeable, so a choice
+//! is a number of layers for each treatment. Branch and bound: the bound relaxes the numbers to fractions,
+//! where the best mixture is on the lower hull of memory against time. Independent of other stages.
 
 use super::hull::{Relaxation, Step};
 use railwright_calculator::choices::{Choices, Load, Part};
@@ -160,7 +160,8 @@ impl<'a, 'b> Search<'a, 'b> {
         if options.iter().any(Vec::is_empty) {
             return None;
         }
-        // The bound is tight near the load of its gradient: that of the best choice so far, otherwise of the lightest one.
+        // The bound is tight near the load of its gradient: that of the best choice so far, otherwise of the
+        // lightest one.
         let mut counts = vec![vec![0; choices.treatments().len()]; group.classes.len()];
         for ((class, options), counts) in group.classes.iter().zip(&options).zip(&mut counts) {
             let lightest = |&&t: &&usize| choices.saved(class.kind, t).get();
@@ -274,7 +275,8 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 }
 
-/// Treatments of a kind of layer, without those that another one dominates in memory and in every component of its load.
+/// Treatments of a kind of layer, without those that another one dominates in memory and in every component
+/// of its load.
 fn efficient(choices: &Choices<'_>, kind: usize, treatments: &[usize]) -> Vec<usize> {
     let load = |t: usize| choices.load(kind, t);
     let no_worse = |a: usize, b: usize| {
@@ -287,7 +289,8 @@ fn efficient(choices: &Choices<'_>, kind: usize, treatments: &[usize]) -> Vec<us
     };
     let kept = treatments.iter().enumerate().filter(|&(place, &t)| !beaten(place, t));
     let mut list: Vec<usize> = kept.map(|(_, &t)| t).collect();
-    // In descending order of memory: the first has the lowest cost, and trials begin with the maximum number of layers on it that fits.
+    // In descending order of memory: the first has the lowest cost, and trials begin with the maximum number
+    // of layers on it that fits.
     list.sort_by(|&a, &b| choices.saved(kind, b).get().total_cmp(&choices.saved(kind, a).get()));
     list
 }

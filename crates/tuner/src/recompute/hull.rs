@@ -1,8 +1,9 @@
 //! Relaxation of a stage's choice: fractions of layers instead of whole ones.
 //!
-//! Responsible for: a lower bound on the cost of treating layers within a weight limit. With fractions, the layers of a class are on the
-//! lower hull of its options in weight and cost. The cheapest reduction of weight follows the hulls' edges in the order of weight per cost
-//! (Sinha and Zoltners 1979, multiple-choice knapsack). Excludes whole numbers.
+//! Responsible for: a lower bound on the cost of treating layers within a weight limit. With fractions, the
+//! layers of a class are on the lower hull of its options in weight and cost. The cheapest reduction of
+//! weight follows the hulls' edges in the order of weight per cost (Sinha and Zoltners 1979, multiple-choice
+//! knapsack). Excludes whole numbers.
 
 /// Weight and cost of one layer under an option, or their change from one option to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,8 +49,8 @@ impl Relaxation {
         Self { hulls, rest }
     }
 
-    /// Minimum cost of `left` layers of a class, with its options from `item` on, and of all later classes. Their weight is at most `room`.
-    /// `None` if even the lightest exceeds it.
+    /// Minimum cost of `left` layers of a class, with its options from `item` on, and of all later classes.
+    /// Their weight is at most `room`. `None` if even the lightest exceeds it.
     pub(super) fn bound(&self, class: usize, item: usize, left: u64, room: f64) -> Option<f64> {
         let hull = &self.hulls[class][item];
         let (base, edges) = &self.rest[class + 1];

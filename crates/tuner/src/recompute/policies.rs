@@ -19,7 +19,8 @@ pub fn has(layer: &Layer, module: RecomputeModule) -> bool {
     }
 }
 
-/// Tests whether a generation recomputes by operators, as torch's selective policy does; the others do by modules.
+/// Tests whether a generation recomputes by operators, as torch's selective policy does; the others do by
+/// modules.
 pub fn by_operators(software: &str) -> bool {
     !software.starts_with("megatron")
 }
@@ -33,7 +34,8 @@ pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     }
 }
 
-/// Modules that some layer of the model has, by the kind of the software's policies: also those that this generation lacks.
+/// Modules that some layer of the model has, by the kind of the software's policies: also those that this
+/// generation lacks.
 pub fn named_modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     [CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators]
@@ -43,8 +45,8 @@ pub fn named_modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule>
         .collect()
 }
 
-/// No recompute, every useful set of the modules, and whole layers: on any number of layers. A set with an activation and its whole block
-/// would count twice, and operators are a separate policy.
+/// No recompute, every useful set of the modules, and whole layers: on any number of layers. A set with an
+/// activation and its whole block would count twice, and operators are a separate policy.
 pub fn policies(model: &Model, allowed: &BTreeSet<RecomputeModule>) -> Vec<Recompute> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     let mut sets = vec![BTreeSet::new()];
@@ -107,7 +109,8 @@ mod tests {
     #[test]
     fn every_sensible_set_stands_once() {
         let dense = by_name("llama-3-8b").expect("known");
-        // With or without core attention, with or without norms, and of the MLP nothing, the activation, or all: 12 sets; and whole layers.
+        // With or without core attention, with or without norms, and of the MLP nothing, the activation, or
+        // all: 12 sets; and whole layers.
         let list = policies(&dense, &named_modules(&dense, "megatron-core-2025"));
         assert_eq!(list.len(), 13);
         assert_eq!(
@@ -120,7 +123,8 @@ mod tests {
         assert_eq!(policies(&dense, &named_modules(&dense, "torchtitan-2025")).len(), 14);
         let both: Vec<String> = list.iter().map(Recompute::short).collect();
         assert!(both.contains(&"mlp+moe".to_owned()));
-        // Megatron recomputes the activation of experts alone, its generation of 2024 no module but core attention, and torchtitan operators.
+        // Megatron recomputes the activation of experts alone, its generation of 2024 no module but core
+        // attention, and torchtitan operators.
         let offered = |software| modules(&dense, software).len();
         assert_eq!(["megatron-core-2025", "megatron-core-2024", "torchtitan-2025"].map(offered), [3, 1, 1]);
         let only = policies(&dense, &BTreeSet::from([RecomputeModule::Mlp]));

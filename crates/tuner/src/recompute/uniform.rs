@@ -1,7 +1,8 @@
-//! The best uniform choice on all stages: among those with launch flags of the plan's framework, and among all.
+//! The best uniform choice on all stages: among those with launch flags of the plan's framework, and among
+//! all.
 //!
-//! Responsible for: testing all of the few candidates. One policy covers the first layers of every virtual stage, or all of them. Excludes
-//! mixed policies within a stage.
+//! Responsible for: testing all of the few candidates. One policy covers the first layers of every virtual
+//! stage, or all of them. Excludes mixed policies within a stage.
 
 use super::flags::{self, Framework};
 use super::{Trial, Variant, lay};
@@ -36,8 +37,9 @@ pub(super) fn best(
     Ok(best)
 }
 
-/// The fastest that fits of every policy on any number of layers, with or without framework flags. Of one policy, the minimum number of
-/// layers that fits is the fastest: each additional layer costs time and frees memory.
+/// The fastest that fits of every policy on any number of layers, with or without framework flags. Of one
+/// policy, the minimum number of layers that fits is the fastest: each additional layer costs time and frees
+/// memory.
 pub(super) fn best_of_any(
     trial: &Trial<'_>,
     bare: &Plan,

@@ -1,7 +1,7 @@
 //! Lower bounds of a step's time, from device times of layers alone.
 //!
-//! Responsible for: bounds for every strategy with a given prefix of choices, with minimum recompute and maximum overlap. Excludes
-//! estimates: uncertain terms are omitted.
+//! Responsible for: bounds for every strategy with a given prefix of choices, with minimum recompute and
+//! maximum overlap. Excludes estimates: uncertain terms are omitted.
 
 use super::shapes::Shape;
 use railwright_calculator::prepared::{DeviceTime, Setting};
@@ -13,7 +13,8 @@ use railwright_spec::quantity::Seconds;
 /// Upper bound of the rounding of a sum of some thousand terms, with a large margin.
 const ROUNDING: f64 = 1.0 - 1e-9;
 
-/// Forward, both halves of backward (exposed communication included), and the exposed communication of the three.
+/// Forward, both halves of backward (exposed communication included), and the exposed communication of the
+/// three.
 type Times = [f64; 4];
 
 /// Device times of layers as prefix sums, so that the sum of any range of layers is a difference.
@@ -92,8 +93,8 @@ impl Prefix {
         }
     }
 
-    /// Lower bound of the passes of a step for any assignment of layers to stages: the total work, shared equally. With `fuses`, pairs of
-    /// passes may hide all exposed communication.
+    /// Lower bound of the passes of a step for any assignment of layers to stages: the total work, shared
+    /// equally. With `fuses`, pairs of passes may hide all exposed communication.
     pub(super) fn shared(&self, stages: u64, micro_batches: u64, fuses: bool) -> f64 {
         let mut sum = self.total;
         add(&mut sum, &self.embedding);
@@ -116,8 +117,9 @@ impl Prefix {
             .collect()
     }
 
-    /// Lower bound of the passes of a step, with the first `covered` layers of every chunk recomputed at the times in `recompute`. Needs
-    /// the sums of [`Prefix::expand`]. Sharded parameters, the host and offload only add to it.
+    /// Lower bound of the passes of a step, with the first `covered` layers of every chunk recomputed at the
+    /// times in `recompute`. Needs the sums of [`Prefix::expand`]. Sharded parameters, the host and
+    /// offload only add to it.
     pub(super) fn passes(
         &self,
         shape: &Shape,

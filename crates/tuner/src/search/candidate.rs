@@ -29,7 +29,8 @@ pub struct Candidate {
     pub plan: Plan,
     /// Predicted step time.
     pub step_time: Seconds,
-    /// Predicted step time including the slowdown by allocator retries near the memory limit: the sort key of candidates.
+    /// Predicted step time including the slowdown by allocator retries near the memory limit: the sort key
+    /// of candidates.
     pub expected_time: Seconds,
     /// Step breakdown.
     pub time: TimeBreakdown,
@@ -118,15 +119,17 @@ pub fn sort(candidates: &mut [Candidate], objective: Objective) {
     });
 }
 
-/// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is common to both and cancels. Two
-/// of three pairs of measured layouts of the software generation are within it ([`railwright_calculator::intervals::differences`]).
+/// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is
+/// common to both and cancels. Two of three pairs of measured layouts of the software generation are within
+/// it ([`railwright_calculator::intervals::differences`]).
 pub fn difference_band(software: &str) -> f64 {
     differences::difference_band(software).portable_exp_m1()
 }
 
-/// Marks the candidates that tie with the best one: in time, within the error between layouts; in memory, within one standard deviation of
-/// the need (`sigma` of [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster comes first: its gain
-/// in time is certain, an uncertain number of bytes is not.
+/// Marks the candidates that tie with the best one: in time, within the error between layouts; in memory,
+/// within one standard deviation of the need (`sigma` of
+/// [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster comes first:
+/// its gain in time is certain, an uncertain number of bytes is not.
 pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     let Some(best) = candidates.first() else { return };
     let (score, need) = (best.score(objective), best.memory.device.get());
@@ -151,8 +154,9 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     }
 }
 
-/// One row per family, in the order of `search`: ties by simplicity, the rest by time (or cost). The candidates may be of several clusters,
-/// identified by `place`. `fastest` is the best of all, which may not be one of them.
+/// One row per family, in the order of `search`: ties by simplicity, the rest by time (or cost). The
+/// candidates may be of several clusters, identified by `place`. `fastest` is the best of all, which may not
+/// be one of them.
 pub fn by_family<T>(
     candidates: Vec<(T, Candidate)>,
     objective: Objective,

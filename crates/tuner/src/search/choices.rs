@@ -69,9 +69,10 @@ pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
 
 /// The best setting of the switches, and the number of their possible settings.
 ///
-/// Overlap is never slower: hidden communication costs at most its slowdown share of its exposed cost (a share below 1 in every
-/// generation). A pipeline's recurrence has only sums and maxima, so shorter passes and transfers never lengthen it. The one exception is
-/// [`blocks_too`]. Memory does not depend on the switches.
+/// Overlap is never slower: hidden communication costs at most its slowdown share of its exposed cost (a
+/// share below 1 in every generation). A pipeline's recurrence has only sums and maxima, so shorter passes
+/// and transfers never lengthen it. The one exception is [`blocks_too`]. Memory does not depend on the
+/// switches.
 pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     let best = overlap(space);
     let base = space.base.overlap;
@@ -86,7 +87,8 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
         ways *= list.len() as u64;
         best
     };
-    // Overlapping kernels need the sequence-parallel form of the collectives. If the user allows only these, it is not required.
+    // Overlapping kernels need the sequence-parallel form of the collectives. If the user allows only these,
+    // it is not required.
     let form = space.offers.is_none() || strategy.sequence_parallel || !space.overlap_tensor.contains(&false);
     let overlap = Overlap {
         gradient_reduce: set(
@@ -108,14 +110,16 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     (overlap, ways)
 }
 
-/// Tests whether the software overlaps transfers under a schedule. If the user allows only overlapped ones, it is not asked.
+/// Tests whether the software overlaps transfers under a schedule. If the user allows only overlapped ones,
+/// it is not asked.
 pub(super) fn overlaps_transfers(space: &Space, schedule: Schedule, virtual_stages: u64) -> bool {
     let offered = |offers: &Offers| offers.overlaps_transfers(schedule, virtual_stages);
     space.offers.as_ref().is_none_or(offered) || !space.overlap_pipeline.contains(&false)
 }
 
-/// Tests whether blocking transfers must be tried in addition to overlapped ones. Steps of zero-bubble schedules follow each other at the
-/// time from a stage's first pass to its last, and a late start shortens that.
+/// Tests whether blocking transfers must be tried in addition to overlapped ones. Steps of zero-bubble
+/// schedules follow each other at the time from a stage's first pass to its last, and a late start shortens
+/// that.
 pub(super) fn blocks_too(space: &Space, schedule: Schedule, pipeline: u64) -> bool {
     pipeline > 1
         && schedule.validates_afterwards()

@@ -1,7 +1,7 @@
 //! Whole numbers of a search dimension.
 //!
-//! Responsible for: lists, bounds, and their intersection with the values suggested by a model and a cluster. Independent of the meaning of
-//! the numbers.
+//! Responsible for: lists, bounds, and their intersection with the values suggested by a model and a cluster.
+//! Independent of the meaning of the numbers.
 
 /// Allowed numbers of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,8 @@ impl Counts {
         }
     }
 
-    /// These numbers under a restriction: bounds are intersected with them, and a list replaces them. `None` if bounds leave no number.
+    /// These numbers under a restriction: bounds are intersected with them, and a list replaces them. `None`
+    /// if bounds leave no number.
     pub fn narrowed(&self, restriction: Self) -> Option<Self> {
         let Self::Between(low, high) = restriction else { return Some(restriction) };
         let narrowed = match self {

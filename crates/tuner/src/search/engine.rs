@@ -1,6 +1,7 @@
 //! A search: a model, a cluster, a space, and options.
 //!
-//! Responsible for: set-up, division into pieces, and conversion of their results to an outcome. The front end runs pieces concurrently.
+//! Responsible for: set-up, division into pieces, and conversion of their results to an outcome. The front
+//! end runs pieces concurrently.
 
 use super::candidate::{self, Candidate, Miss};
 use super::families::{Families, Tie};
@@ -50,12 +51,13 @@ pub struct Options {
     pub objective: Objective,
     /// Number of layouts to return.
     pub keep: usize,
-    /// True to keep all layouts that differ only in details (placement, recompute, shard groups), false to keep the best of them.
+    /// True to keep all layouts that differ only in details (placement, recompute, shard groups), false to
+    /// keep the best of them.
     pub every_detail: bool,
     /// Minimum probability of fitting.
     pub fit_probability: f64,
-    /// True to return the front of time and memory, for a front with headroom. It takes longer: slow strategies with little memory cannot
-    /// be pruned.
+    /// True to return the front of time and memory, for a front with headroom. It takes longer: slow
+    /// strategies with little memory cannot be pruned.
     pub front: bool,
     /// Price of a device-hour. `None` selects the accelerator's typical one.
     pub price_per_device_hour: Option<Dollars>,
@@ -123,7 +125,8 @@ pub struct Worker {
     pub(super) plan: Plan,
     pub(super) buffers: Buffers,
     pub(super) scratch: Vec<ChunkCost>,
-    /// The strategy timed last, except for sharding, if its passes are those of every sharding below stage 3.
+    /// The strategy timed last, except for sharding, if its passes are those of every sharding below stage
+    /// 3.
     pub(super) timed: Option<Strategy>,
     /// The best entries of the thread in all its pieces, used as bounds.
     pub(super) best: ShortList,
@@ -210,8 +213,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Orders the pieces by [`Search::promise`], most promising first. Early results prune later pieces, so the order affects only the
-    /// time, not the result.
+    /// Orders the pieces by [`Search::promise`], most promising first. Early results prune later pieces, so
+    /// the order affects only the time, not the result.
     pub fn order(&mut self, promises: &[f64]) {
         let mut keyed: Vec<(f64, Degrees)> =
             promises.iter().copied().zip(self.pieces.iter().copied()).collect();
@@ -219,7 +222,8 @@ impl<'a> Search<'a> {
         self.pieces = keyed.into_iter().map(|(_, degrees)| degrees).collect();
     }
 
-    /// Promise of a piece: a lower bound of the time of its strategies with the smallest micro-batch, in seconds.
+    /// Promise of a piece: a lower bound of the time of its strategies with the smallest micro-batch, in
+    /// seconds.
     pub fn promise(&self, index: usize, worker: &mut Worker) -> f64 {
         self.pieces.get(index).map_or(f64::INFINITY, |degrees| walk::promise(self, *degrees, worker))
     }
@@ -234,8 +238,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The search with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order of the fast prices selects
-    /// candidates for the slow ones ([`Search::runners`]).
+    /// The search with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order
+    /// of the fast prices selects candidates for the slow ones ([`Search::runners`]).
     #[must_use]
     pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
         self.machine = quick;
@@ -253,8 +257,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The search for rows of families in the same space, after the fastest time is known: `results` are those of this search, run to its
-    /// end. `None` if nothing fits, and for objectives other than time.
+    /// The search for rows of families in the same space, after the fastest time is known: `results` are
+    /// those of this search, run to its end. `None` if nothing fits, and for objectives other than time.
     pub fn for_families(&self, results: &Results, rows: usize) -> Option<Self> {
         let fastest = results.best.entries().first().filter(|_| self.score() == Score::Time)?;
         let mut search = self.clone();
@@ -270,8 +274,8 @@ impl<'a> Search<'a> {
         Some(search)
     }
 
-    /// Removes pieces without a strategy up to a time, in seconds, by a lower bound of the time of each piece's strategies. The results of
-    /// the rest up to that time are those of all pieces.
+    /// Removes pieces without a strategy up to a time, in seconds, by a lower bound of the time of each
+    /// piece's strategies. The results of the rest up to that time are those of all pieces.
     pub fn only_within(&mut self, limit: f64, least: impl Fn(&Degrees) -> f64) {
         // Division may round an exact tie to less than itself.
         self.pieces.retain(|degrees| least(degrees) <= limit * (1.0 + 1e-9));
@@ -286,7 +290,8 @@ impl<'a> Search<'a> {
         cells
     }
 
-    /// The search for the fastest layout with only these tensor and pipeline sizes. If nothing fits, its near misses are the closest.
+    /// The search for the fastest layout with only these tensor and pipeline sizes. If nothing fits, its near
+    /// misses are the closest.
     #[must_use]
     pub fn for_cell(&self, tensor: u64, pipeline: u64) -> Self {
         let mut search = self.clone();
@@ -305,8 +310,9 @@ impl<'a> Search<'a> {
         self.pricing.as_ref().unwrap_or(&self.machine)
     }
 
-    /// Prices runners in their order, in batches by `price` (which may use threads), until `wanted` of them are proven to be the best: no
-    /// other strategy has a lower bound below their times. `None` from `price` stops it.
+    /// Prices runners in their order, in batches by `price` (which may use threads), until `wanted` of them
+    /// are proven to be the best: no other strategy has a lower bound below their times. `None` from
+    /// `price` stops it.
     pub fn runners(
         &self,
         results: &Results,

@@ -1,8 +1,10 @@
-//! One row per family of layouts: the tie, the order of rows, and bounds for strategies that can still change them.
+//! One row per family of layouts: the tie, the order of rows, and bounds for strategies that can still change
+//! them.
 //!
-//! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come first. Their first criterion is
-//! the number and severity of oddities ([`UnusualFeatures`]), the next is time rounded to the noise between two runs of one configuration. Then
-//! come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
+//! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come
+//! first. Their first criterion is the number and severity of oddities ([`UnusualFeatures`]), the next is
+//! time rounded to the noise between two runs of one configuration. Then come the fewest features and virtual
+//! stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
 //! family is its row. Does not search or price.
 
 use super::results::Entry;
@@ -14,8 +16,8 @@ use railwright_spec::plan::Plan;
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// Identity of a family of layouts: the parallel sizes, and the sharding of parameters over data-parallel ranks (ZeRO-3, FSDP) or none (no
-/// sharding, ZeRO-1, ZeRO-2).
+/// Identity of a family of layouts: the parallel sizes, and the sharding of parameters over data-parallel
+/// ranks (ZeRO-3, FSDP) or none (no sharding, ZeRO-1, ZeRO-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Family {
@@ -59,8 +61,8 @@ impl Family {
 pub struct Tie {
     /// The fastest time (or the lowest cost).
     pub fastest: f64,
-    /// Error of the model between two layouts of one search, as a share: 68% of measured pairs of layouts were predicted within it of their
-    /// true difference.
+    /// Error of the model between two layouts of one search, as a share: 68% of measured pairs of layouts
+    /// were predicted within it of their true difference.
     pub band: f64,
 }
 
@@ -79,8 +81,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a new sharding engine outweighs
-    /// the time of a tie.
+    /// Position of a layout among edits of a user's file: each change of the file counts as a feature, and a
+    /// new sharding engine outweighs the time of a tie.
     pub(super) fn with(self, changes: Changes) -> Self {
         if self.level == BEYOND {
             return self;
@@ -196,8 +198,8 @@ impl Cut {
     }
 }
 
-/// The rows found so far: the first of each family, in their order. An entry that is no row now cannot become one without being offered
-/// again, because rows only improve.
+/// The rows found so far: the first of each family, in their order. An entry that is no row now cannot become
+/// one without being offered again, because rows only improve.
 #[derive(Clone, Debug)]
 pub struct Families {
     tie: Tie,
@@ -275,8 +277,8 @@ impl Families {
         Cut { level, time: if level == BEYOND { time } else { self.tie.end_of(rounded) } }
     }
 
-    /// Maximum useful time of a strategy with these oddities in one of these families. Rows only improve, so it must also precede its
-    /// family's own row.
+    /// Maximum useful time of a strategy with these oddities in one of these families. Rows only improve, so
+    /// it must also precede its family's own row.
     pub(super) fn limit(
         &self,
         cut: Cut,
@@ -333,7 +335,8 @@ mod tests {
             TIE.standing(time, UnusualFeatures::default(), features(1))
                 .with(Changes { number, replaces_engine })
         };
-        // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its time.
+        // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its
+        // time.
         assert!(of(1.01, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
         assert!(of(1.09, 8, false) < of(1.0, 11, true));
         assert!(of(1.0, 11, true) < of(1.2, 1, false), "slower than a tie");

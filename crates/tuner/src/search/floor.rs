@@ -1,7 +1,8 @@
-//! Lower bound of memory for any recompute and micro-batch: parameters and optimizer states under the minimum over shardings.
+//! Lower bound of memory for any recompute and micro-batch: parameters and optimizer states under the minimum
+//! over shardings.
 //!
-//! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines whose parameters alone exceed the
-//! memory. Excludes all other memory.
+//! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines whose
+//! parameters alone exceed the memory. Excludes all other memory.
 
 use railwright_calculator::memory::{
     MemoryInput, ParameterBytes, Peak, RankParameters, StageLayout, StageParameters,
@@ -18,7 +19,8 @@ pub(super) struct Floor {
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
-/// A pipeline: its parameters by stage, true if they can fit, and a lower bound of the bytes reported by the device with the largest need.
+/// A pipeline: its parameters by stage, true if they can fit, and a lower bound of the bytes reported by the
+/// device with the largest need.
 pub(super) struct Pipeline {
     pub(super) held: StageParameters,
     pub(super) fits: bool,

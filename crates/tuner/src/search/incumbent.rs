@@ -1,7 +1,7 @@
 //! Best score of all workers, shared without locks, and rows of families of all workers.
 //!
-//! Responsible for: two numbers that only decrease, and rows that only improve. Strictly worse strategies can be pruned. Ties are kept, so
-//! the result is independent of the order of workers.
+//! Responsible for: two numbers that only decrease, and rows that only improve. Strictly worse strategies can
+//! be pruned. Ties are kept, so the result is independent of the order of workers.
 
 use super::families::{Cut, Families};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,7 @@
 //! Division of a search into pieces: the combinations of parallel sizes whose product is the cluster.
 //!
-//! Responsible for: valid combinations of sizes, and the best order of pieces. Independent of the contents of a piece.
+//! Responsible for: valid combinations of sizes, and the best order of pieces. Independent of the contents of
+//! a piece.
 
 use super::counts::divisors;
 use super::space::Space;
@@ -96,8 +97,8 @@ fn contexts(space: &Space, devices: u64) -> Vec<u64> {
     divisors(devices).into_iter().filter(|&n| n <= most && length.is_multiple_of(n)).collect()
 }
 
-/// Divisors of the devices, at most the number of layers with embedding and head. If stages must be even, only those that divide the
-/// layers.
+/// Divisors of the devices, at most the number of layers with embedding and head. If stages must be even,
+/// only those that divide the layers.
 fn pipelines(space: &Space, model: &Model, devices: u64) -> Vec<u64> {
     let layers = model.num_layers();
     let uneven = space.allows_uneven();

@@ -1,7 +1,7 @@
 //! Placement of a strategy of a piece, its validity, and its pruning.
 //!
-//! Responsible for: rank orders with the relevant parts of domains, recomputed layers, the rules of validity, and pruning of strictly worse
-//! strategies. Does not price.
+//! Responsible for: rank orders with the relevant parts of domains, recomputed layers, the rules of validity,
+//! and pruning of strictly worse strategies. Does not price.
 
 use super::engine::{Search, Worker};
 use super::families::Family;
@@ -33,7 +33,8 @@ pub(super) fn set_layers(plan: &mut Plan, rung: Option<u64>) {
     }
 }
 
-/// Tests whether parallel sizes, batch and sequence are valid, and leaves the strategy in the plan without sharding and recompute.
+/// Tests whether parallel sizes, batch and sequence are valid, and leaves the strategy in the plan without
+/// sharding and recompute.
 pub(super) fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strategy, shape: &Shape) -> bool {
     strategy.write(&search.space, search.model, plan);
     plan.recompute = Recompute::None;
@@ -44,7 +45,8 @@ pub(super) fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strat
 }
 
 impl Search<'_> {
-    /// Tests whether a strategy of these families with at least this time, memory and oddities can still change the result.
+    /// Tests whether a strategy of these families with at least this time, memory and oddities can still
+    /// change the result.
     pub(super) fn wants(
         &self,
         worker: &Worker,

@@ -1,7 +1,7 @@
 //! Narrowing a space by user restrictions: `tensor_parallel=1..8`, `schedule=1f1b,zb-h1`, `micro_batch=2`.
 //!
-//! Responsible for: reading restrictions with the names of the run file, and errors for empty ones or contradictions of fixed settings. The
-//! search reports if the combined space is empty.
+//! Responsible for: reading restrictions with the names of the run file, and errors for empty ones or
+//! contradictions of fixed settings. The search reports if the combined space is empty.
 
 use super::counts::Counts;
 use super::space::{Policy, Shardings, Space};
@@ -38,9 +38,10 @@ pub const DIMENSIONS: [&str; 23] = [
 ];
 
 impl Space {
-    /// Narrows a dimension (with or without the prefix `plan.`) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Bounds
-    /// stay within what the software supports. Listed values are tried even if the search would not suggest them, as a fixed setting is;
-    /// an estimate warns of those that the software lacks.
+    /// Narrows a dimension (with or without the prefix `plan.`) to a list (`1,2,4`), bounds (`2..8`, `..8`,
+    /// `2..`) or one value. Bounds stay within what the software supports. Listed values are tried even
+    /// if the search would not suggest them, as a fixed setting is; an estimate warns of those that the
+    /// software lacks.
     pub fn restrict(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let key = key.strip_prefix("plan.").unwrap_or(key);
         let place = |problem: Problem| problem.at_key(format!("plan.{key}"));
@@ -105,7 +106,8 @@ impl Space {
         result.map_err(place)
     }
 
-    /// Restricts policies, and the layers in those of whole layers. Selective recompute covers every layer of a search.
+    /// Restricts policies, and the layers in those of whole layers. Selective recompute covers every layer of
+    /// a search.
     fn restrict_recompute(&mut self, list: Vec<Recompute>) -> Result<(), Problem> {
         let mut policies = Vec::new();
         let (mut some, mut all) = (Vec::new(), false);
@@ -250,7 +252,8 @@ mod tests {
         assert!(problem.hint.expect("a hint").contains("tensor_parallel"));
     }
 
-    /// A range never adds what the framework lacks; a list does, as a fixed setting, and `--unlimited` lifts the limits.
+    /// A range never adds what the framework lacks; a list does, as a fixed setting, and `--unlimited` lifts
+    /// the limits.
     #[test]
     fn a_range_stays_within_the_framework() {
         let torchtune = PlanSpec { software: Some("torchtune-2024".into()), ..PlanSpec::default() };

@@ -9,13 +9,15 @@ use serde::Serialize;
 
 /// Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
 ///
-/// The numbers pruned depend on the order of threads. They are not serialized: the same search has the same result.
+/// The numbers pruned depend on the order of threads. They are not serialized: the same search has the same
+/// result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// Valid strategies.
     pub enumerated: u64,
-    /// Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the number of strategies below it.
+    /// Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the
+    /// number of strategies below it.
     pub invalid: u64,
     /// Valid strategies that did not fit by their own memory estimate.
     #[serde(skip)]

@@ -43,8 +43,8 @@ impl Shape {
     }
 }
 
-/// Maximum number of chunks per stage up to which every number is tried. No model of today reaches it. With ten thousand layers the number
-/// of combinations explodes, and such chunks hardly differ.
+/// Maximum number of chunks per stage up to which every number is tried. No model of today reaches it. With
+/// ten thousand layers the number of combinations explodes, and such chunks hardly differ.
 const EVERY: u64 = 256;
 
 impl Space {
@@ -53,8 +53,9 @@ impl Space {
         self.splits.iter().any(|split| *split != Split::Even)
     }
 
-    /// Numbers of chunks per stage to try under a schedule (above 256, powers of two). If stages may be uneven, every one that leaves each
-    /// chunk a layer (embedding and head counting as layers), otherwise those that divide the layers.
+    /// Numbers of chunks per stage to try under a schedule (above 256, powers of two). If stages may be
+    /// uneven, every one that leaves each chunk a layer (embedding and head counting as layers),
+    /// otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
         match schedule.facts().chunks {
@@ -70,7 +71,8 @@ impl Space {
         }
     }
 
-    /// Layers of each chunk under a split. `None` if it does not apply, is equal to a simpler one, or leaves a chunk without work.
+    /// Layers of each chunk under a split. `None` if it does not apply, is equal to a simpler one, or leaves
+    /// a chunk without work.
     pub fn split_layers(&self, split: Split, model: &Model, chunks: u64) -> Option<Vec<u64>> {
         let layers = model.num_layers();
         let even = chunks <= layers && layers.is_multiple_of(chunks);
@@ -91,8 +93,8 @@ impl Space {
         list.filter(|list| has_work_everywhere(split, list))
     }
 
-    /// Numbers of layers per stage to recompute under a policy, the lowest first; `None` is all. A plan may list at most `most`, and
-    /// `fullest` are all.
+    /// Numbers of layers per stage to recompute under a policy, the lowest first; `None` is all. A plan may
+    /// list at most `most`, and `fullest` are all.
     pub fn ladder(&self, policy: &Policy, most: u64, fullest: u64) -> Vec<Option<u64>> {
         match policy {
             Policy::None => vec![None],
@@ -113,9 +115,9 @@ impl Space {
     }
 }
 
-/// Tests whether every chunk has work: a layer, except for the ends. If chunks have one layer each, embedding and head may count as layers
-/// (Llama 3). A light head's chunk has none only if the head, with multi-token prediction, has the cost of another chunk (Megatron-Core's
-/// layout of DeepSeek-V3).
+/// Tests whether every chunk has work: a layer, except for the ends. If chunks have one layer each, embedding
+/// and head may count as layers (Llama 3). A light head's chunk has none only if the head, with multi-token
+/// prediction, has the cost of another chunk (Megatron-Core's layout of DeepSeek-V3).
 fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
     let (first, last) = (0, layers.len().saturating_sub(1));
     let ends_alone = layers.iter().all(|n| *n <= 1);
@@ -127,7 +129,8 @@ fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
     layers.iter().enumerate().all(|(index, n)| *n > 0 || by_design(index))
 }
 
-/// Number of layers of a stage that covers every chunk completely: chunks have equal parts, so the largest one decides.
+/// Number of layers of a stage that covers every chunk completely: chunks have equal parts, so the largest
+/// one decides.
 fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
     stage::chunks_per_stage(plan) * layers.iter().max().copied().unwrap_or(0)
 }

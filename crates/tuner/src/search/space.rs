@@ -1,8 +1,9 @@
 //! The space of strategies: values of each dimension for a model on a cluster, before restrictions.
 //!
-//! Responsible for: useful full lists from the shapes of the model, the machine and the features of the software generation; fixing
-//! settings of the plan. Layers are assigned to chunks in three ways ([`Split`]), under every number of virtual stages that leaves each
-//! chunk work; expert tensor parallelism is 1 or equal to tensor parallelism. Does not combine dimensions: see the pieces.
+//! Responsible for: useful full lists from the shapes of the model, the machine and the features of the
+//! software generation; fixing settings of the plan. Layers are assigned to chunks in three ways ([`Split`]),
+//! under every number of virtual stages that leaves each chunk work; expert tensor parallelism is 1 or equal
+//! to tensor parallelism. Does not combine dimensions: see the pieces.
 
 use super::counts::Counts;
 use super::strategy::Split;
@@ -77,7 +78,8 @@ pub struct Space {
     pub sequence_parallel: Vec<bool>,
     /// Sharding choices.
     pub sharding: Shardings,
-    /// Devices used of each scale-up domain: those listed, or whole domains in addition to the default of each layout.
+    /// Devices used of each scale-up domain: those listed, or whole domains in addition to the default of
+    /// each layout.
     pub segments: Option<Vec<Segment>>,
     /// Placement of ranks.
     pub rank_orders: Vec<RankOrder>,
@@ -126,7 +128,8 @@ impl Space {
         Self::build(specified, model, cluster, software, Some(front.narrowed(&software.offers)))
     }
 
-    /// The space with every choice that the calculator can price, including features missing in the software generation.
+    /// The space with every choice that the calculator can price, including features missing in the software
+    /// generation.
     pub fn unlimited(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         Self::build(specified, model, cluster, specified.generation(cluster)?, None)
     }
@@ -224,7 +227,8 @@ impl Space {
         Ok(space)
     }
 
-    /// Tests whether any plan of the space sends uniformly to all peers: tokens to experts, or heads to the ranks that share a sequence.
+    /// Tests whether any plan of the space sends uniformly to all peers: tokens to experts, or heads to the
+    /// ranks that share a sequence.
     pub fn sends_to_all(&self, model: &Model) -> bool {
         let is_shared = match &self.context {
             Counts::Between(_, most) => *most > 1,

@@ -67,7 +67,8 @@ pub struct Strategy {
 pub type Key = [u64; 23];
 
 impl Strategy {
-    /// Total order among strategies with equal time: simpler ones first (fewer communicating ranks, less recompute).
+    /// Total order among strategies with equal time: simpler ones first (fewer communicating ranks, less
+    /// recompute).
     pub fn key(&self) -> Key {
         let overlap = self.overlap;
         let off = |on: bool| u64::from(!on);

@@ -3,9 +3,10 @@
 //! Responsible for: the nesting of choices, best first, and counts of the outcome of every strategy. Does not
 //! price: times and bytes are from the calculator.
 //!
-//! A bound only prunes strictly worse strategies. The rules: a step takes at least [`super::bound`]; a strategy needs at least the memory
-//! of maximal sharding and recompute; overlapping communication is never slower ([`super::choices`]); recomputing more layers than
-//! necessary to fit with free memory is never faster.
+//! A bound only prunes strictly worse strategies. The rules: a step takes at least [`super::bound`]; a
+//! strategy needs at least the memory of maximal sharding and recompute; overlapping communication is never
+//! slower ([`super::choices`]); recomputing more layers than necessary to fit with free memory is never
+//! faster.
 
 mod group;
 mod place;
@@ -407,9 +408,10 @@ impl<'s, 'a> Piece<'s, 'a> {
         place.terms.step(passes)
     }
 
-    /// One policy and sharding on increasing numbers of layers: from the first number that fits to the first that fits with free memory.
-    /// Fewer layers need more memory (each keeps less than without, and the working set of recompute exists from the first layer on); more
-    /// layers take more time (their recompute is in a stage's own passes, and hides at most its own duration).
+    /// One policy and sharding on increasing numbers of layers: from the first number that fits to the first
+    /// that fits with free memory. Fewer layers need more memory (each keeps less than without, and the
+    /// working set of recompute exists from the first layer on); more layers take more time (their
+    /// recompute is in a stage's own passes, and hides at most its own duration).
     #[allow(clippy::too_many_arguments)]
     fn ladder(
         &self,
@@ -526,8 +528,8 @@ impl<'s, 'a> Piece<'s, 'a> {
             let mut strategy = strategy;
             strategy.overlap.pipeline = pipeline;
             worker.plan.overlap.pipeline = pipeline;
-            // If memory counts, a slow strategy may still be useful. Division may round an exact tie to less than itself, so there is a
-            // margin.
+            // If memory counts, a slow strategy may still be useful. Division may round an exact tie to less
+            // than itself, so there is a margin.
             let limit = match (&found.families, search.score()) {
                 (Some(_), _) => worker.families.as_ref().map_or(f64::INFINITY, |own| {
                     own.limit(incumbent.cut(), [Family::of_strategy(&strategy)], oddities)

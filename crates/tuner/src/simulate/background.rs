@@ -36,8 +36,8 @@ impl Background {
         }
     }
 
-    /// Pairs on a network of `devices` of which a run uses the first `ranks`, or those of its seats: each sends to the one at half of their
-    /// number away.
+    /// Pairs on a network of `devices` of which a run uses the first `ranks`, or those of its seats: each
+    /// sends to the one at half of their number away.
     pub fn pairs(
         self,
         devices: u32,
@@ -55,7 +55,8 @@ impl Background {
     }
 }
 
-/// Adds the class of the traffic of other jobs. Returns its index, and the share of bandwidth that each of their devices uses.
+/// Adds the class of the traffic of other jobs. Returns its index, and the share of bandwidth that each of
+/// their devices uses.
 pub(super) fn add(
     background: Background,
     classes: &mut Vec<Class>,

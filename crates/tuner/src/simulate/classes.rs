@@ -1,4 +1,5 @@
-//! Exchanges of a step as classes of flows: for each dimension and stage one class per kind of groups, and one per route between stages.
+//! Exchanges of a step as classes of flows: for each dimension and stage one class per kind of groups, and
+//! one per route between stages.
 //!
 //! Responsible for: ranks of exchanges, and the latency part of a closed-form time. Excludes their order.
 

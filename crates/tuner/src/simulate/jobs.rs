@@ -1,7 +1,8 @@
 //! Two runs on one network at the same time.
 //!
-//! Responsible for: both runs' steps repeated concurrently, and each step's time alone and with the other. Both start at once; a step ends
-//! at the start of its own next one. Only steps within the time in which both run are counted. Rejects devices that belong to both.
+//! Responsible for: both runs' steps repeated concurrently, and each step's time alone and with the other.
+//! Both start at once; a step ends at the start of its own next one. Only steps within the time in which both
+//! run are counted. Rejects devices that belong to both.
 
 use super::{Prepared, Setting, Staged};
 use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
@@ -60,7 +61,8 @@ pub struct SharedJob {
     pub slowdown: f64,
 }
 
-/// The steps of two runs on one network. `watch` receives finished and total tasks, and may stop the work, which is an error.
+/// The steps of two runs on one network. `watch` receives finished and total tasks, and may stop the work,
+/// which is an error.
 pub fn together(
     wiring: &Wiring,
     jobs: [Job<'_>; 2],

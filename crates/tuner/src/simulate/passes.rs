@@ -32,7 +32,8 @@ pub(super) struct StageEnds {
     pub(super) last_end: Seconds,
     /// Start of each pass in closed form, with its task.
     pub(super) begins: Vec<(Seconds, u32)>,
-    /// The first forward pass of each chunk, in their order: its duration, and the start task of the next pass.
+    /// The first forward pass of each chunk, in their order: its duration, and the start task of the next
+    /// pass.
     pub(super) firsts: Vec<(Seconds, u32)>,
     /// Backward passes in their order.
     pub(super) backward: Vec<Backward>,
@@ -112,7 +113,8 @@ pub(super) fn write(
                 && !has_sent
                 && transfer.whole() > Seconds::ZERO
             {
-                // A receive that is not posted together with a send blocks for at least the time of a transfer.
+                // A receive that is not posted together with a send blocks for at least the time of a
+                // transfer.
                 let doing = Dim::Pipeline.doing(stage as u32);
                 let block = staged.pause(transfer.whole(), doing, before.drain(..));
                 before.push(block);
@@ -210,8 +212,8 @@ pub(super) fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, 
     }
 }
 
-/// The exchanges of a pass by dimension, without those of no duration. A fused pass is shorter than its parts: it hides exposed exchanges
-/// first.
+/// The exchanges of a pass by dimension, without those of no duration. A fused pass is shorter than its
+/// parts: it hides exposed exchanges first.
 pub(super) fn split(pass: &Pass, works: &[(Phase, &work::Work)]) -> Vec<Split> {
     let nominal: Seconds = works.iter().map(|(_, work)| work.time()).sum();
     let saved = (nominal - pass.duration).max(Seconds::ZERO);
@@ -280,8 +282,8 @@ fn work(
     staged.script.add(Work::Pause(Seconds::ZERO), ends)
 }
 
-/// An exchange of a stage's dimension with this time in closed form. Its kinds of groups are in sequence, as in the closed form, each with
-/// its latency and then its bytes. Nothing for a time of zero.
+/// An exchange of a stage's dimension with this time in closed form. Its kinds of groups are in sequence, as
+/// in the closed form, each with its latency and then its bytes. Nothing for a time of zero.
 pub(super) fn exchange(
     staged: &mut Staged,
     parts: &[Part],

@@ -1,9 +1,10 @@
-//! A step on the hosts of an allocation: placement of its ranks, cost relative to neighbouring hosts, and gain by another order of the same
-//! hosts.
+//! A step on the hosts of an allocation: placement of its ranks, cost relative to neighbouring hosts, and
+//! gain by another order of the same hosts.
 //!
-//! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the network, and with two other orders.
-//! These are the hosts sorted by the network, and swaps of hosts that reduce the bytes above leaves. All are simulated equally; the fastest
-//! is reported only if it is faster than the given order by more than [`GAIN`]. Does not move ranks within hosts.
+//! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the
+//! network, and with two other orders. These are the hosts sorted by the network, and swaps of hosts that
+//! reduce the bytes above leaves. All are simulated equally; the fastest is reported only if it is faster
+//! than the given order by more than [`GAIN`]. Does not move ranks within hosts.
 
 use super::{Setting, Simulation, quantile, whole};
 use crate::collective::Network;
@@ -51,7 +52,8 @@ pub struct Ordered {
     pub order: Order,
     /// Step time, median over hash seeds if routes are hashed.
     pub step_time: Seconds,
-    /// Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect these.
+    /// Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect
+    /// these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_contiguous: Option<f64>,
     /// Bytes of all ranks by the highest level that they pass.
@@ -82,7 +84,8 @@ pub struct Placed {
     pub is_plain: bool,
 }
 
-/// Adds the placement of its allocation and the steps of other orders to a simulation. The setting has the seats of the allocation.
+/// Adds the placement of its allocation and the steps of other orders to a simulation. The setting has the
+/// seats of the allocation.
 pub fn placed(
     (model, cluster, plan): (&Model, &Cluster, &Plan),
     (setting, own): (&Setting<'_>, &mut Simulation),
@@ -188,7 +191,8 @@ fn over_draws(
     Ok(quantile(&times, 0.5))
 }
 
-/// Sorted hosts, and those after swaps from the better of the sorted and the given order, without equivalent ones.
+/// Sorted hosts, and those after swaps from the better of the sorted and the given order, without equivalent
+/// ones.
 fn others(
     allocation: &Allocation,
     tree: &Tree,
@@ -197,7 +201,8 @@ fn others(
 ) -> Vec<(Order, Option<Vec<usize>>)> {
     let given: Vec<usize> = (0..allocation.hosts.len()).collect();
     let spots = spots(allocation, tree);
-    // Domains of one leaf group are equivalent, but hosts that share one are not: domains count by their first appearance.
+    // Domains of one leaf group are equivalent, but hosts that share one are not: domains count by their
+    // first appearance.
     let parts = |order: &[usize]| {
         let mut domains: BTreeMap<u32, usize> = BTreeMap::new();
         let mut part = |host: &usize| {

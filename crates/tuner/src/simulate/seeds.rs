@@ -1,7 +1,7 @@
 //! A step under several hash seeds of its routes.
 //!
-//! Responsible for: the same step for consecutive seeds, and the distribution of its time. Rejects routing without hashes: every seed would
-//! give the same step.
+//! Responsible for: the same step for consecutive seeds, and the distribution of its time. Rejects routing
+//! without hashes: every seed would give the same step.
 
 use super::{Setting, Simulation, simulate_watched, whole};
 use railwright_spec::cluster::Cluster;

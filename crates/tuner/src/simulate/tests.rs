@@ -48,7 +48,8 @@ fn change(simulation: &Simulation, what: &str) -> f64 {
     simulation.changes.iter().find(|change| change.what == what).map_or(0.0, |change| change.cost.get())
 }
 
-/// Compute and waits of every stage add up to the same end of the step. Slower messages are waits for messages.
+/// Compute and waits of every stage add up to the same end of the step. Slower messages are waits for
+/// messages.
 #[test]
 fn waits_of_every_stage_add_up_to_the_step() {
     let dense = run("llama-3-70b", 256, |p| {
@@ -81,7 +82,8 @@ fn waits_of_every_stage_add_up_to_the_step() {
     assert!(of_messages[1] > 2.0 * of_messages[0], "{of_messages:?}");
 }
 
-/// The time-only variant for comparing networks equals the time of the whole report, with and without failed parts.
+/// The time-only variant for comparing networks equals the time of the whole report, with and without failed
+/// parts.
 #[test]
 fn the_time_alone_is_that_of_the_report() {
     let run = run("llama-3.1-8b", 64, |p| (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4)));
@@ -150,8 +152,9 @@ fn without_contention_the_step_is_the_closed_form() {
             .expect("there");
         let free = &simulation.changes[at];
         let error = free.cost / simulation.closed_form;
-        // Fused pairs start with their first input in this simulation, and with both in the calculator. If backward passes are split,
-        // gradients are ready in their second half in this simulation, and anywhere in the calculator.
+        // Fused pairs start with their first input in this simulation, and with both in the calculator. If
+        // backward passes are split, gradients are ready in their second half in this simulation, and
+        // anywhere in the calculator.
         let tolerance = match plan.schedule {
             Schedule::DualPipe => 5e-3,
             Schedule::ZbH1 => 2e-3,
@@ -161,7 +164,8 @@ fn without_contention_the_step_is_the_closed_form() {
     }
 }
 
-/// Interleaved chunks and gradients that every micro-batch reduces: the step is still the calculator's, and all bytes use links.
+/// Interleaved chunks and gradients that every micro-batch reduces: the step is still the calculator's, and
+/// all bytes use links.
 #[test]
 fn sharded_gradients_cross_links_in_every_micro_batch() {
     let with = |name: &str, devices, pp, vp, zero_stage, batch, layers: Option<Vec<u64>>| {
@@ -205,8 +209,8 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
 }
 
 /// Loss of one dimension, with the time of its exchanges alone.
-/// Gradients that every micro-batch reduces share the links of a domain with tensor-parallel traffic, for most of the step. The closed form
-/// prices each alone. Without tensor parallelism, nothing shares the links.
+/// Gradients that every micro-batch reduces share the links of a domain with tensor-parallel traffic, for
+/// most of the step. The closed form prices each alone. Without tensor parallelism, nothing shares the links.
 #[test]
 fn sharded_gradients_contend_with_tensor_parallel_traffic_alone() {
     let with = |tensor, zero_stage| {
@@ -383,8 +387,8 @@ fn alone_by_groups(
     [closed, alone, kinds.len() as f64]
 }
 
-/// Gathers inside domains and reductions between replicas, dense weights and experts, tensor and expert-tensor groups: each is simulated in
-/// its own groups.
+/// Gathers inside domains and reductions between replicas, dense weights and experts, tensor and
+/// expert-tensor groups: each is simulated in its own groups.
 #[test]
 fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
     // One leaf per domain: all traffic that leaves it uses the spines.

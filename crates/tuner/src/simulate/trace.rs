@@ -1,11 +1,12 @@
-//! A step of every rank as Chakra execution traces: the passes, exchanges and messages of [`super::simulate`], with bytes instead of times.
+//! A step of every rank as Chakra execution traces: the passes, exchanges and messages of
+//! [`super::simulate`], with bytes instead of times.
 //!
-//! Responsible for: nodes of each stage from its schedule, and the process groups and peers of each rank. Bytes are those of
-//! [`crate::exchanges`]; a test compares the sums. Does not write files.
+//! Responsible for: nodes of each stage from its schedule, and the process groups and peers of each rank.
+//! Bytes are those of [`crate::exchanges`]; a test compares the sums. Does not write files.
 //!
-//! Compute of a pass is one node. The collectives of a pass are one node per kind and process group, with the bytes of all calls. The part
-//! that the calculator hides runs concurrently with the compute, the rest after it. Waiting for the host, the optimizer and fixed costs are
-//! compute.
+//! Compute of a pass is one node. The collectives of a pass are one node per kind and process group, with the
+//! bytes of all calls. The part that the calculator hides runs concurrently with the compute, the rest after
+//! it. Waiting for the host, the optimizer and fixed costs are compute.
 
 #[cfg(test)]
 mod tests;
@@ -245,7 +246,8 @@ impl<'a> Stage<'a> {
         self.template.nodes.len() - 1
     }
 
-    /// Exchanges in sequence, each with a share of its bytes. Returns the last of them, or `after` if there is none.
+    /// Exchanges in sequence, each with a share of its bytes. Returns the last of them, or `after` if there
+    /// is none.
     fn chain(
         &mut self,
         exchanges: &[StageExchange],
@@ -398,7 +400,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Adds gathers of parameters: those of the previous step that arrive during the first pass, or those of this one.
+    /// Adds gathers of parameters: those of the previous step that arrive during the first pass, or those of
+    /// this one.
     fn parameters(&mut self, step: &[StageExchange], of_last: bool) {
         let gathers = self.own_update(step, true);
         let (_, exposed) = self.exposed();

@@ -1,6 +1,8 @@
-//! Tasks around the pipeline: gradient reductions at the ends of backward passes, the optimizer, and gathers of parameters.
+//! Tasks around the pipeline: gradient reductions at the ends of backward passes, the optimizer, and gathers
+//! of parameters.
 //!
-//! Responsible for: the earliest start of each of these, as in `railwright_calculator::sharding`. Does not price them.
+//! Responsible for: the earliest start of each of these, as in `railwright_calculator::sharding`. Does not
+//! price them.
 
 use super::Staged;
 use super::classes::{Classes, Dim, When};
@@ -67,7 +69,8 @@ pub(super) fn write(
         // Stages exchange one matrix or their shards, at the closed form's time.
         let doing = Dim::Data.doing(stage as u32);
         reduced.extend(own_reduced.map(|end| staged.pause(update.between_stages, doing, [end])));
-        // Parameters of the previous step arrive during the first forward pass of each chunk, and the next pass waits for them.
+        // Parameters of the previous step arrive during the first forward pass of each chunk, and the next
+        // pass waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
@@ -95,9 +98,10 @@ pub(super) fn write(
     staged.pause(evaluation.time.fixed, Doing::After("host"), gathered)
 }
 
-/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the backward passes of their
-/// gradients, from the end of the first layer on. These are the last passes, or those of every micro-batch if each is reduced. Exposed ones
-/// run after the last pass. Returns the task at whose end the gradients are complete.
+/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the
+/// backward passes of their gradients, from the end of the first layer on. These are the last passes, or
+/// those of every micro-batch if each is reduced. Exposed ones run after the last pass. Returns the task at
+/// whose end the gradients are complete.
 ///
 /// If the schedule has less time than the calculator assumes, a reduction starts earlier, so that it is fully
 /// overlapped without contention; any remaining loss is caused by the network.
@@ -144,8 +148,8 @@ fn reduce(
     Some(end)
 }
 
-/// Hidden parts by the pass with which they overlap. Each reduction except the last hides as much as fits into the `room` of the passes
-/// between two of them; the last hides the rest, from the first chunk on.
+/// Hidden parts by the pass with which they overlap. Each reduction except the last hides as much as fits
+/// into the `room` of the passes between two of them; the last hides the rest, from the first chunk on.
 fn pieces(
     backward: &[Backward],
     hidden: Seconds,

@@ -1,7 +1,7 @@
 //! Cluster sizes to try.
 //!
-//! Responsible for: a first grid, and its extension if a goal may still be met. Further, refinement between a number that meets the goal
-//! and its neighbour that does not. Does not price.
+//! Responsible for: a first grid, and its extension if a goal may still be met. Further, refinement between a
+//! number that meets the goal and its neighbour that does not. Does not price.
 
 use super::{Goal, Machine, Row};
 use railwright_calculator::model_flop::{Convention, of_spec};
@@ -25,13 +25,14 @@ pub struct Reach {
 
 /// Assumed MFU before any evaluation; only the middle of the first grid depends on it.
 const GUESSED_MFU: f64 = 0.4;
-/// Minimum bytes per parameter over all devices: 16-bit weights, and gradient, master and two moments in 32 bits.
+/// Minimum bytes per parameter over all devices: 16-bit weights, and gradient, master and two moments in 32
+/// bits.
 const BYTES_PER_PARAMETER: f64 = 16.0;
 /// Maximum cluster size; there are no measurements near it.
 const LARGEST: u64 = 262_144;
 
-/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica per sequence. The batch has
-/// `sequences` of `sequence_length` tokens, packed as specified.
+/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica
+/// per sequence. The batch has `sequences` of `sequence_length` tokens, packed as specified.
 pub fn reach(
     model: &Model,
     cluster: &Cluster,
@@ -45,7 +46,8 @@ pub fn reach(
     let adapters = 0.6;
     let held =
         model.parameters().total as f64 * BYTES_PER_PARAMETER / (cluster.accelerator.memory.get() * 0.9);
-    // Offload, low-precision states and adapters need less. This is only the start; the search determines the fit.
+    // Offload, low-precision states and adapters need less. This is only the start; the search determines the
+    // fit.
     let fewest = up((held * adapters).ceil().max(1.0) as u64);
     let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
     let per_second = peak * GUESSED_MFU;
@@ -65,7 +67,8 @@ pub fn reach(
     }
 }
 
-/// Multiples of a machine between two bounds: powers of two of it, and with `dense` also one and a half times those.
+/// Multiples of a machine between two bounds: powers of two of it, and with `dense` also one and a half times
+/// those.
 pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
     let unit = unit.max(1);
     let powers = (0..40).map_while(|p| unit.checked_mul(1 << p)).take_while(|n| *n <= to);
@@ -82,8 +85,8 @@ pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
     list
 }
 
-/// The next number above the largest, if the goal requires it: the deadline is not met, or the budget is not used up, and the last doubling
-/// was still useful.
+/// The next number above the largest, if the goal requires it: the deadline is not met, or the budget is not
+/// used up, and the last doubling was still useful.
 pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u64> {
     let last = rows.last()?;
     let needs_more = match (goal.deadline, goal.budget) {
@@ -103,7 +106,8 @@ pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u6
 /// Number of parts of the gap between meeting and missing a goal.
 const PARTS: u64 = 8;
 
-/// A number between neighbours of which one meets the goal and the other does not, halving the gap, while the gap is large enough.
+/// A number between neighbours of which one meets the goal and the other does not, halving the gap, while the
+/// gap is large enough.
 pub(super) fn between(
     machine: &Machine,
     rows: &[&Row],

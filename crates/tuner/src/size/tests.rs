@@ -106,7 +106,8 @@ fn more_stop_paying_where_added_devices_do_half_the_work() {
     assert!((rows[4].efficiency - 0.6).abs() < 1e-12);
 }
 
-/// The grid is tried from the largest number down. If memory is too small for n devices, it is too small for divisors of n.
+/// The grid is tried from the largest number down. If memory is too small for n devices, it is too small for
+/// divisors of n.
 #[test]
 fn numbers_below_what_does_not_fit_are_not_tried() {
     let drive = |extends: bool| {
@@ -129,7 +130,8 @@ fn numbers_below_what_does_not_fit_are_not_tried() {
     assert_eq!(drive(false).1, [8, 16, 24, 32, 64, 128]);
 }
 
-/// A number of devices that trains no sooner than a smaller one is marked in the answer, so every front end has it.
+/// A number of devices that trains no sooner than a smaller one is marked in the answer, so every front end
+/// has it.
 #[test]
 fn sizes_that_take_as_long_as_a_smaller_one_are_wasted() {
     let mut sizing = Sizing::new(goal(None, None), vec![machine(&[16, 32, 64, 128])], false);
@@ -142,7 +144,8 @@ fn sizes_that_take_as_long_as_a_smaller_one_are_wasted() {
     assert_eq!(wasted, [32, 128]);
 }
 
-/// Attention within short documents takes fewer FLOPs, so fewer devices are expected to meet the same deadline.
+/// Attention within short documents takes fewer FLOPs, so fewer devices are expected to meet the same
+/// deadline.
 #[test]
 fn packed_documents_need_fewer_devices_for_a_deadline() {
     let model = by_name("llama-3-8b").expect("known");

@@ -1,8 +1,9 @@
 //! The chosen cluster size, and the limit of efficient scaling.
 //!
-//! Responsible for: one criterion each, reported with the result. For a deadline: the cheapest that meets it. For a budget alone: the
-//! earliest end within it. Scaling is efficient up to the last size at which every enlargement adds at least [`Goal::worth`] of the
-//! per-device throughput of the smallest size. Does not weigh days against dollars: the table has the price of each saved day.
+//! Responsible for: one criterion each, reported with the result. For a deadline: the cheapest that meets it.
+//! For a budget alone: the earliest end within it. Scaling is efficient up to the last size at which every
+//! enlargement adds at least [`Goal::worth`] of the per-device throughput of the smallest size. Does not
+//! weigh days against dollars: the table has the price of each saved day.
 
 use super::{Goal, Row};
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -42,7 +43,8 @@ pub struct Stop {
     pub machine: usize,
     /// Index of the row.
     pub row: usize,
-    /// True if a larger number was tried and was inefficient. Otherwise the end of the table is still efficient.
+    /// True if a larger number was tried and was inefficient. Otherwise the end of the table is still
+    /// efficient.
     pub is_reached: bool,
 }
 
@@ -86,7 +88,8 @@ fn stop(goal: &Goal, machine: usize, rows: &[Row]) -> Option<Stop> {
     let (mut last, _) = list.next()?;
     for (index, row) in list {
         match row.marginal_efficiency {
-            // A size with poor divisors does not limit larger ones; one that is not faster than a smaller one ends the hull.
+            // A size with poor divisors does not limit larger ones; one that is not faster than a smaller one
+            // ends the hull.
             _ if !row.on_hull => {}
             Some(marginal) if marginal >= goal.worth => last = index,
             _ => return Some(Stop { machine, row: last, is_reached: true }),

@@ -1,8 +1,9 @@
 //! Applies a change to a run, with everything else kept.
 //!
-//! Responsible for: the meaning of "everything else". Layout, batch in sequences, sequence length and number of devices are kept, whether
-//! set or default; derived values (data parallelism from other sizes, formats from a preset, links of another accelerator) follow. Does not
-//! search: a layout that becomes invalid is reported, not replaced.
+//! Responsible for: the meaning of "everything else". Layout, batch in sequences, sequence length and number
+//! of devices are kept, whether set or default; derived values (data parallelism from other sizes, formats
+//! from a preset, links of another accelerator) follow. Does not search: a layout that becomes invalid is
+//! reported, not replaced.
 
 use super::change::{Amount, Change, Setting};
 use super::facts;
@@ -251,8 +252,8 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     Ok((run, dropped.into_iter().collect()))
 }
 
-/// The cluster with its calibration file. The baseline's calibration does not apply to another accelerator: the catalogue's values are used
-/// there, with a warning.
+/// The cluster with its calibration file. The baseline's calibration does not apply to another accelerator:
+/// the catalogue's values are used there, with a warning.
 fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Option<Warning>), Problem> {
     let plain = spec.cluster.resolve()?;
     let is_other = plain.accelerator.id != baseline.run.cluster.accelerator.id;

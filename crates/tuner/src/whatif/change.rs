@@ -35,7 +35,8 @@ pub(super) enum Amount {
 }
 
 impl Change {
-    /// Parses `key=value[,key=value]...`. The values of a list may also contain commas: a part without `=` belongs to the previous one.
+    /// Parses `key=value[,key=value]...`. The values of a list may also contain commas: a part without `=`
+    /// belongs to the previous one.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let place = |problem: Problem| problem.in_file("--change");
         let mut parts: Vec<String> = Vec::new();

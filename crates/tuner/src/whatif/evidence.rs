@@ -1,8 +1,8 @@
-//! Evidence for predicted changes: pairs of measured runs that differ in one setting, each predicted with its publication held out of the
-//! fit.
+//! Evidence for predicted changes: pairs of measured runs that differ in one setting, each predicted with its
+//! publication held out of the fit.
 //!
-//! The figures are those of `cargo test -p railwright-tuner pairs -- --nocapture`. It finds the pairs in the table of measured runs and
-//! fails if the figures differ.
+//! The figures are those of `cargo test -p railwright-tuner pairs -- --nocapture`. It finds the pairs in the
+//! table of measured runs and fails if the figures differ.
 
 use super::facts::Moved;
 use serde::Serialize;
@@ -21,7 +21,8 @@ pub struct Evidence {
     pub ninth: f64,
 }
 
-/// Changed keys, other keys that may differ with them, and the errors. Kinds with fewer than twenty pairs are excluded.
+/// Changed keys, other keys that may differ with them, and the errors. Kinds with fewer than twenty pairs are
+/// excluded.
 pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.precision."], Evidence { what: "number format", pairs: 156, median: 0.057, ninth: 0.149 }),
     (&["plan.micro_batch"], Evidence { what: "micro-batch", pairs: 1016, median: 0.062, ninth: 0.258 }),
@@ -45,7 +46,8 @@ pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.global_batch"], Evidence { what: "global batch", pairs: 423, median: 0.062, ninth: 0.142 }),
 ];
 
-/// The evidence for a change of these keys: the first key of a kind must have changed, and no key of another kind. `None` without evidence.
+/// The evidence for a change of these keys: the first key of a kind must have changed, and no key of another
+/// kind. `None` without evidence.
 pub(super) fn of(moved: &[Moved]) -> Option<Evidence> {
     let is_of = |keys: &[&str]| {
         let (first, all) =

@@ -8,12 +8,13 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
-    /// Product of the single speed-ups: expected value of independent gains, each applied to the remaining time.
+    /// Product of the single speed-ups: expected value of independent gains, each applied to the remaining
+    /// time.
     pub product_alone: f64,
     /// Combined speed-up.
     pub together: f64,
-    /// Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each
-    /// other.
+    /// Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step,
+    /// above 0 they reinforce each other.
     pub beyond: f64,
     /// Sum of the times saved by single changes.
     pub saved_alone: Seconds,

@@ -1,5 +1,5 @@
-//! Valid names in a change: keys of a run file, with or without their section, hardware parameters by their data-sheet names, and slow
-//! members.
+//! Valid names in a change: keys of a run file, with or without their section, hardware parameters by their
+//! data-sheet names, and slow members.
 //!
 //! Responsible for: mapping a word to its only meaning. Rejects ambiguous words.
 

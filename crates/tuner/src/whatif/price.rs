@@ -45,7 +45,8 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     })
 }
 
-/// The disturbance with an additional slow member: in its place, or in the place with the largest effect on the step.
+/// The disturbance with an additional slow member: in its place, or in the place with the largest effect on
+/// the step.
 fn worst(
     costing: &Costing<'_>,
     member: &SlowMember,

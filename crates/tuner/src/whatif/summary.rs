@@ -33,7 +33,8 @@ pub struct Summary {
     pub tokens_per_second: f64,
     /// Tokens per second and device.
     pub tokens_per_second_per_device: f64,
-    /// Model FLOP utilization as in every report: in the reported convention, of the peak of the compute format.
+    /// Model FLOP utilization as in every report: in the reported convention, of the peak of the compute
+    /// format.
     pub model_flop_utilisation: f64,
     /// Memory on the stage with the largest need.
     pub memory: Bytes,
@@ -43,7 +44,8 @@ pub struct Summary {
     pub device_memory: Bytes,
     /// Verdict on the fit.
     pub fit: Fit,
-    /// Probability of fitting, which determines the verdict: memory that the allocator can release does not count.
+    /// Probability of fitting, which determines the verdict: memory that the allocator can release does not
+    /// count.
     pub probability_of_fitting: f64,
     /// Rent per million tokens. `None` without a price.
     pub dollars_per_million_tokens: Option<Dollars>,
@@ -180,8 +182,8 @@ pub(crate) fn parts(step: &Part) -> Vec<TimePart> {
 
 /// Difference of the run after from the one before.
 ///
-/// Both breakdowns are of one stage, the critical stage of the slower run. Runs with different numbers of stages have breakdowns of their
-/// own slowest stages.
+/// Both breakdowns are of one stage, the critical stage of the slower run. Runs with different numbers of
+/// stages have breakdowns of their own slowest stages.
 pub(super) fn difference(before: &Priced, after: &Priced) -> Difference {
     let (old, new) = (&before.summary, &after.summary);
     let scale = old.tokens_per_step as f64 / new.tokens_per_step.max(1) as f64;

@@ -129,7 +129,8 @@ fn hardware_matters_where_it_is_used_and_nowhere_else() {
         "{:?}",
         rehearsal.notes
     );
-    // Twice the peak halves only the time of GEMMs: a compute-bound run becomes between 1.5 and 2 times as fast.
+    // Twice the peak halves only the time of GEMMs: a compute-bound run becomes between 1.5 and 2 times as
+    // fast.
     let faster = share(FSDP, "bf16_tflops=x2");
     assert!((-0.5..-0.33).contains(&faster), "{faster}");
     assert!(share(FSDP, "bf16_tflops=x0.5") > 0.7);
@@ -274,8 +275,8 @@ fn a_slow_member_costs_less_than_its_share_and_is_named() {
     }
     assert!(answer.alone[0].notes[0].contains("(most expensive position)"));
     assert!(answer.alone[1].notes[0].contains("stage 3"));
-    // 1F1B with m micro-batches on p stages: m / (m + p - 1) of the passes are the slow stage's, here 16 of 31. Most of these are kernels
-    // and take a quarter more.
+    // 1F1B with m micro-batches on p stages: m / (m + p - 1) of the passes are the slow stage's, here 16 of
+    // 31. Most of these are kernels and take a quarter more.
     let slow = &answer.alone[0].possible().expect("possible").difference;
     let most = 16.0 / 31.0 * 0.25;
     assert!((0.7 * most..most).contains(&slow.share), "{}", slow.share);

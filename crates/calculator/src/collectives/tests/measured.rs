@@ -88,7 +88,8 @@ fn residuals() -> (BTreeMap<(&'static str, &'static str, u64), f64>, String) {
     (medians, table)
 }
 
-/// Inside one domain the model has a median error of at most 7.5 % for each accelerator and operation, all sizes from 1 KB.
+/// Inside one domain the model has a median error of at most 7.5 % for each accelerator and operation, all
+/// sizes from 1 KB.
 #[test]
 fn inside_a_domain_every_class_is_within_eight_percent() {
     let (medians, table) = residuals();
@@ -102,8 +103,8 @@ fn inside_a_domain_every_class_is_within_eight_percent() {
     assert_eq!(judged, 4 * 7 + 1, "\n{table}");
 }
 
-/// Machines with a single published figure of a vendor: NVLink 2 within 10%. PCIe machines of 8 differ by a factor of 2 (12.5 of 31 GB/s
-/// measured in one, 24 in another), and the slower is assumed.
+/// Machines with a single published figure of a vendor: NVLink 2 within 10%. PCIe machines of 8 differ by a
+/// factor of 2 (12.5 of 31 GB/s measured in one, 24 in another), and the slower is assumed.
 #[test]
 fn boxes_with_a_single_figure_are_near() {
     let (medians, table) = residuals();
@@ -172,8 +173,9 @@ fn floors_between_nodes_are_tens_of_microseconds() {
     }
 }
 
-/// DeepEP 1 on H800 (4096 tokens, width 7168, top-8, fp8; its README): 153 GB/s inside a node; 43, 44 and 46 GB/s over 2, 4 and 8 nodes. Of
-/// these a token visits at most 4. The bandwidth counts every node of a token, including its own (as its tests do).
+/// DeepEP 1 on H800 (4096 tokens, width 7168, top-8, fp8; its README): 153 GB/s inside a node; 43, 44 and 46
+/// GB/s over 2, 4 and 8 nodes. Of these a token visits at most 4. The bandwidth counts every node of a token,
+/// including its own (as its tests do).
 #[test]
 fn expert_dispatch_takes_the_published_time() {
     let fabric = Machine { link_gb: 200.0, ..Machine::h100() }.fabric();

@@ -79,8 +79,9 @@ pub(super) fn family(costing: &Costing<'_>, id: &str) -> Option<String> {
     }
 }
 
-/// Evidence for a row of communication: its own model, the network's, or the extrapolated nearest one; or only the rate within runs. A
-/// group on a node's bus has the model of the bus, regardless of its number of domains.
+/// Evidence for a row of communication: its own model, the network's, or the extrapolated nearest one; or
+/// only the rate within runs. A group on a node's bus has the model of the bus, regardless of its number of
+/// domains.
 pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Option<String> {
     let (operation, ranks) = (row.operation, row.ranks);
     let calibration = of(costing)?;

@@ -80,7 +80,8 @@ pub(super) fn explanation(
     }
 }
 
-/// Parameters on one rank, and the number of ranks that shard each kind of them. One rank unless `is_sharded`.
+/// Parameters on one rank, and the number of ranks that shard each kind of them. One rank unless
+/// `is_sharded`.
 pub(super) fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) -> Vec<Input> {
     let source = |what: &str| format!("{what} on one rank of {place}");
     let process_group = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };

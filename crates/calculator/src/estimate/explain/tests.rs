@@ -82,8 +82,8 @@ fn what_is_sharded_can_be_redone_by_hand_with_and_without_experts() {
     }
 }
 
-/// Two V100 without a link between them are two domains of one node, whose bus was measured. Every row over it has this evidence and the
-/// cost of the model, including the small softmax reductions.
+/// Two V100 without a link between them are two domains of one node, whose bus was measured. Every row over
+/// it has this evidence and the cost of the model, including the small softmax reductions.
 #[test]
 fn collectives_over_a_nodes_bus_are_the_calibrations() {
     use railwright_spec::calibration::{
@@ -125,7 +125,8 @@ fn collectives_over_a_nodes_bus_are_the_calibrations() {
     let rows: Vec<_> = estimate.communication.iter().filter(|row| row.dimension == "tensor").collect();
     assert!(rows.len() >= 2 && rows.iter().all(|row| row.domains == 2), "{rows:?}");
     for row in rows {
-        // base + bytes over the bandwidth of the bus, where the bus bytes of two ranks are those of the buffer.
+        // base + bytes over the bandwidth of the bus, where the bus bytes of two ranks are those of the
+        // buffer.
         let by_hand = 20e-6 + row.bytes.get() / 10e9;
         assert!((row.time_each.get() / by_hand - 1.0).abs() < 1e-6, "{row:?} {by_hand}");
     }

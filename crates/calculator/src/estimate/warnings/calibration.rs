@@ -1,4 +1,5 @@
-//! Parts of a run beyond the calibrated range (work, ranks, bytes and domains), and a measurement that the calibration does not explain.
+//! Parts of a run beyond the calibrated range (work, ranks, bytes and domains), and a measurement that the
+//! calibration does not explain.
 //!
 //! Responsible for: comparing calibrated ranges and step times with this run. Ignores parts with little time.
 
@@ -31,12 +32,12 @@ pub(super) fn warnings(costing: &Costing<'_>, estimate: &Estimate, list: &mut Ve
     list.extend(between(calibration, costly().filter(|row| !row.is_joined)));
 }
 
-/// Maximum deviation of a layout's own measurement from its calibrated prediction without a warning, as a logarithm: twice that of repeated
-/// runs.
+/// Maximum deviation of a layout's own measurement from its calibrated prediction without a warning, as a
+/// logarithm: twice that of repeated runs.
 const EXPLAINED: f64 = 2.0 * step_times::REPEATED;
 
-/// Warning about a measured step time of this layout that the calibration treats as an outlier: no plausible change of the rates of its parts
-/// explains it, so most of it stays unexplained for this and other layouts.
+/// Warning about a measured step time of this layout that the calibration treats as an outlier: no plausible
+/// change of the rates of its parts explains it, so most of it stays unexplained for this and other layouts.
 fn unexplained(costing: &Costing<'_>, estimate: &Estimate) -> Option<Warning> {
     let (_, measured) = step_times::measured_interval(costing, estimate.step_time)?;
     let ratio = measured / estimate.step_time;
@@ -80,7 +81,8 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
     }
 }
 
-/// Warns about collectives inside a domain with a model measured among other ranks, or at very different sizes. The costliest one is named.
+/// Warns about collectives inside a domain with a model measured among other ranks, or at very different
+/// sizes. The costliest one is named.
 fn inside<'a>(
     calibration: &Calibration,
     rows: impl Iterator<Item = &'a CommunicationRow>,
@@ -115,7 +117,8 @@ fn inside<'a>(
     ))
 }
 
-/// Warns about groups over other numbers of domains than measured, or with messages of other sizes. The costliest one is named.
+/// Warns about groups over other numbers of domains than measured, or with messages of other sizes. The
+/// costliest one is named.
 fn between<'a>(
     calibration: &Calibration,
     rows: impl Iterator<Item = &'a CommunicationRow>,

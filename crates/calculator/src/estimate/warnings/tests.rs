@@ -19,7 +19,8 @@ fn a_plan_that_does_not_fit_is_reported_once() {
     assert!(!found.iter().any(|i| i == "memory-margin-small"), "{found:?}");
 }
 
-/// FSDP has two ways to accumulate gradients. The second one is a feature, which adds a copy of all gradients.
+/// FSDP has two ways to accumulate gradients. The second one is a feature, which adds a copy of all
+/// gradients.
 #[test]
 fn accumulation_under_full_sharding_is_open() {
     let of = |software: &str, micro_batches: u64| {

@@ -17,8 +17,8 @@ fn run(text: &str, settings: &[&str]) -> Run {
     spec.resolve(|_| Ok(String::new())).expect("possible")
 }
 
-/// BLOOM's model card (bigscience/bloom, section "Training"): "Bf16 weights: 329GB. Full checkpoint with optimizer states: 2.3TB", both in
-/// binary units, as 176.25e9 x 2 B = 328.3 GiB shows.
+/// BLOOM's model card (bigscience/bloom, section "Training"): "Bf16 weights: 329GB. Full checkpoint with
+/// optimizer states: 2.3TB", both in binary units, as 176.25e9 x 2 B = 328.3 GiB shows.
 #[test]
 fn the_checkpoint_of_bloom_has_the_published_size() {
     let run = run(BLOOM, &[]);

@@ -2,8 +2,9 @@
 //!
 //! Responsible for: the effect of frozen weights. Excludes widths of inputs, and recompute.
 //!
-//! A GEMM's input is kept only for its weight's gradient. A frozen weight has none, so its input is kept only if an adapter reads it: `A`'s
-//! gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
+//! A GEMM's input is kept only for its weight's gradient. A frozen weight has none, so its input is kept only
+//! if an adapter reads it: `A`'s gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input
+//! if the weight requires a gradient).
 
 use railwright_spec::model::{Layer, Module, Weight};
 use railwright_spec::plan::{Adapter, Lora, Plan};
@@ -25,8 +26,8 @@ impl<'a> Inputs<'a> {
         Self { layer, lora, adapters, trained, adapted }
     }
 
-    /// Bytes per element of the saved input of some weights: in the GEMMs' format if they are trained, in the activations' if adapters read
-    /// it, otherwise none.
+    /// Bytes per element of the saved input of some weights: in the GEMMs' format if they are trained, in the
+    /// activations' if adapters read it, otherwise none.
     pub(super) fn bytes(&self, reads: impl Fn(&Weight) -> bool) -> f64 {
         let Some(lora) = &self.lora else { return self.trained };
         let is_adapted = self.layer.weights.iter().any(|w| reads(w) && lora.target(w).is_some());
@@ -38,8 +39,8 @@ impl<'a> Inputs<'a> {
         self.bytes(|w| w.module == module)
     }
 
-    /// Bytes per element of the saved input of attention's projections from the hidden width, and of a parallel MLP that reads the same
-    /// tensor.
+    /// Bytes per element of the saved input of attention's projections from the hidden width, and of a
+    /// parallel MLP that reads the same tensor.
     pub(super) fn attention(&self) -> f64 {
         let beside = |w: &Weight| self.layer.parallel_residual && w.module == Module::Mlp && !is_down(w);
         self.bytes(|w| w.module == Module::AttentionInput && !is_up_projection(w) || beside(w))

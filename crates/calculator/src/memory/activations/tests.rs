@@ -89,7 +89,8 @@ fn recompute_orders_as_it_should() {
     assert!(full.working > operators.working && operators.working > none.working);
     // The sum is constant: dropped tensors are recomputed.
     assert_eq!(full.saved + full.working, none.saved + none.working);
-    // torch's policy keeps the input, q, v, attention's output, one inner product and the output of the down projection.
+    // torch's policy keeps the input, q, v, attention's output, one inner product and the output of the down
+    // projection.
     let want = 8192.0 * (2.0 * (4096.0 + 4096.0 + 1024.0 + 4096.0 + 14336.0 + 4096.0) + 4.0 * 32.0);
     assert_eq!(operators.saved, want);
 }
@@ -122,7 +123,8 @@ fn per_token(name: &str, change: impl Fn(&mut Plan)) -> f64 {
     plan.sequence_length = 4096;
     change(&mut plan);
     let mut software = testing::neutral();
-    // Router weights enter at the activation function, and 16-bit tensors that attention and router keep serve others as well.
+    // Router weights enter at the activation function, and 16-bit tensors that attention and router keep
+    // serve others as well.
     software.expert_output = 0.0;
     software.narrow_attention_output = false;
     let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
@@ -143,8 +145,8 @@ fn a_token_in_a_layer_of_eight_experts_by_hand() {
 
 #[test]
 fn a_token_in_a_layer_of_latent_attention_by_hand() {
-    // DeepSeek-V3: h 7,168; latents of 1,536 and 512 and a rotated key of 64; 128 heads of 192 and 128; 8 of 256 experts of 2,048, and one
-    // shared expert.
+    // DeepSeek-V3: h 7,168; latents of 1,536 and 512 and a rotated key of 64; 128 heads of 192 and 128; 8 of
+    // 256 experts of 2,048, and one shared expert.
     let hidden = 2.0 * 7168.0;
     let latents = 2.0 * (2.0 * (1536.0 + 512.0) + 64.0);
     let up_projected = 2.0 * 128.0 * (192.0 + 192.0 + 128.0);
@@ -154,8 +156,8 @@ fn a_token_in_a_layer_of_latent_attention_by_hand() {
     assert_eq!(wide, 457_600.0);
     assert_eq!(per_token("deepseek-v3", |_| ()), wide);
 
-    // In fp8, with recompute of norms, up-projections and the activation function: half of the experts' inputs remain, both norms' inputs,
-    // the latents, attention's output, and gate and up in 16 bits.
+    // In fp8, with recompute of norms, up-projections and the activation function: half of the experts'
+    // inputs remain, both norms' inputs, the latents, attention's output, and gate and up in 16 bits.
     let narrow = per_token("deepseek-v3", |plan| {
         plan.precision.compute = DataType::Fp8;
         let modules =
@@ -168,8 +170,8 @@ fn a_token_in_a_layer_of_latent_attention_by_hand() {
 
 #[test]
 fn a_state_space_keeps_its_projections_once() {
-    // The kernel recomputes the convolved projections. Per token it keeps the projection's output, and the scan's output, which the gate
-    // and the output projection read.
+    // The kernel recomputes the convolved projections. Per token it keeps the projection's output, and the
+    // scan's output, which the gate and the output projection read.
     let model = by_name("nemotron-3-nano-30b-a3b").expect("in the catalogue");
     let plan = testing::plan();
     let software = testing::neutral();
@@ -190,8 +192,9 @@ fn a_state_space_keeps_its_projections_once() {
 
 #[test]
 fn frozen_weights_keep_no_inputs() {
-    // Llama 2 70B with adapters of rank 16 on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's
-    // output, gate and up, and the outputs of both `A`. The inputs of gate, up and down are not kept.
+    // Llama 2 70B with adapters of rank 16 on attention: both norms' inputs, the adapters' input, queries,
+    // keys and values, attention's output, gate and up, and the outputs of both `A`. The inputs of gate,
+    // up and down are not kept.
     let per_token_of = |names: &[&str]| {
         per_token("llama-2-70b", |plan| {
             let targets = names.iter().map(|name| LoraTarget::by_name(name).expect("known")).collect();
@@ -236,7 +239,8 @@ fn memory_has_the_kernel_of_the_time() {
     );
 }
 
-/// Imbalance of independent layers averages out over the layers that a rank stores; experts of one rank have none.
+/// Imbalance of independent layers averages out over the layers that a rank stores; experts of one rank have
+/// none.
 #[test]
 fn stored_activations_have_the_mean_load_of_their_layers() {
     let model = testing::mixture(1024, 2048, 8, 2);

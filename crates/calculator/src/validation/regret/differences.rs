@@ -1,8 +1,8 @@
 //! Errors of predicted *differences*: common errors of two layouts of one sweep cancel in their comparison.
 //!
-//! Responsible for: the distribution of ln(predicted ratio) - ln(measured ratio) over pairs of one sweep, by software generation, for
-//! `catalog/differences.toml` (see [`crate::intervals::differences`]). Excludes pairs that no search compares: both layouts must be
-//! predicted within [`NEAR`] of their sweep's fastest.
+//! Responsible for: the distribution of ln(predicted ratio) - ln(measured ratio) over pairs of one sweep, by
+//! software generation, for `catalog/differences.toml` (see [`crate::intervals::differences`]). Excludes
+//! pairs that no search compares: both layouts must be predicted within [`NEAR`] of their sweep's fastest.
 
 use super::super::report::Validation;
 use super::{FEWEST_LAYOUTS, Sweep, layouts};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 /// Maximum predicted slowdown of the alternatives that a search shows with its best layout.
 pub const NEAR: f64 = 0.5;
 
-/// Errors of differences by software generation, and of all (`any`): one value per pair, weighted so that a layout counts once, regardless
-/// of the size of its sweep.
+/// Errors of differences by software generation, and of all (`any`): one value per pair, weighted so that a
+/// layout counts once, regardless of the size of its sweep.
 pub fn differences(validation: &Validation) -> Vec<Difference> {
     let mut groups: BTreeMap<&Sweep, Vec<_>> = BTreeMap::new();
     for row in validation.rows.iter().filter(|r| !r.measured_out_of_memory) {

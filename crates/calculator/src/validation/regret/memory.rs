@@ -1,7 +1,7 @@
 //! Regret with memory: planners go up to the memory limit, so the selected layout must also run.
 //!
-//! Responsible for: the fastest layout that is predicted to fit, its memory outcome, the number of further tries, and the resulting loss.
-//! The layouts are those of [`super::sweep`].
+//! Responsible for: the fastest layout that is predicted to fit, its memory outcome, the number of further
+//! tries, and the resulting loss. The layouts are those of [`super::sweep`].
 
 use super::super::statistics::quantile;
 use super::{Layout, Sweep};
@@ -26,7 +26,8 @@ pub struct MemoryPick {
     pub pick: Option<String>,
     /// True if it ran out of memory.
     pub pick_out_of_memory: bool,
-    /// Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit ran.
+    /// Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit
+    /// ran.
     pub tries: Option<usize>,
     /// Measured time of the first that ran over that of the best, minus 1.
     pub regret: Option<f64>,
@@ -54,7 +55,8 @@ pub struct MemoryTotal {
     pub p90: f64,
     /// The largest regret.
     pub worst: f64,
-    /// Share of sweeps with a regret of at most the target's tail. Sweeps without a selection count as above it.
+    /// Share of sweeps with a regret of at most the target's tail. Sweeps without a selection count as above
+    /// it.
     pub within_tail: f64,
 }
 

@@ -1,12 +1,13 @@
 //! Pairs of layouts that differ, and the number predicted in the right order.
 //!
-//! Responsible for: counting in n log n, because a table may contain every layout of a search. Excludes pairs whose measured times differ
-//! by less than the measurement noise.
+//! Responsible for: counting in n log n, because a table may contain every layout of a search. Excludes pairs
+//! whose measured times differ by less than the measurement noise.
 
 use railwright_spec::Portable as _;
 
-/// Counts pairs of (predicted, measured) times whose measured times differ by more than a share, and those of them predicted in the same
-/// order. All times are positive and in order of predicted time. Of two equal predictions the later one counts as the faster.
+/// Counts pairs of (predicted, measured) times whose measured times differ by more than a share, and those of
+/// them predicted in the same order. All times are positive and in order of predicted time. Of two equal
+/// predictions the later one counts as the faster.
 pub(super) fn ordered(times: &[(f64, f64)], share: f64) -> (usize, usize) {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by(|&a, &b| times[a].1.total_cmp(&times[b].1).then(a.cmp(&b)));

@@ -1,6 +1,7 @@
 //! One sweep: its layouts, the selection, the regret, and the accuracy of the whole order.
 //!
-//! Responsible for: conversion of rows to layouts, and of layouts to one line of the table of regrets. Memory is in [`super::memory`].
+//! Responsible for: conversion of rows to layouts, and of layouts to one line of the table of regrets. Memory
+//! is in [`super::memory`].
 
 use super::super::report::RowResult;
 use super::super::statistics::{quantile, rank_correlation};
@@ -53,12 +54,13 @@ pub struct SweepRegret {
     pub pairs: usize,
     /// Number of these that are predicted in the right order.
     pub pairs_right: usize,
-    /// Spearman's rank correlation of predicted and measured times. `None` for too few layouts or no variation.
+    /// Spearman's rank correlation of predicted and measured times. `None` for too few layouts or no
+    /// variation.
     pub rank_correlation: Option<f64>,
 }
 
-/// The layouts of a sweep's rows, in order of predicted time. Excludes rows without a prediction, and rows that neither ran nor ran out of
-/// memory.
+/// The layouts of a sweep's rows, in order of predicted time. Excludes rows without a prediction, and rows
+/// that neither ran nor ran out of memory.
 pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
     let mut same: BTreeMap<(u64, u64, &str), Vec<&RowResult>> = BTreeMap::new();
     for row in rows {

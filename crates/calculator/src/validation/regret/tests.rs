@@ -3,7 +3,8 @@
 use super::*;
 use crate::memory::SURE_TO_FIT;
 
-/// Rows of one sweep: predicted and measured seconds, and memory as a mark of the layout. No measured time is out of memory.
+/// Rows of one sweep: predicted and measured seconds, and memory as a mark of the layout. No measured time is
+/// out of memory.
 fn rows(pairs: &[(f64, Option<f64>, bool)]) -> Vec<RowResult> {
     pairs
         .iter()
@@ -65,7 +66,8 @@ fn indistinguishable_rows_are_one_layout_with_their_median() {
 
 #[test]
 fn with_memory_the_pick_must_fit_and_run() {
-    // The fastest does not fit; the next is predicted to fit and does not; the third runs, and is not the best of those that ran.
+    // The fastest does not fit; the next is predicted to fit and does not; the third runs, and is not the
+    // best of those that ran.
     let answer = judged(&[
         (1.0, None, false),
         (2.0, None, true),

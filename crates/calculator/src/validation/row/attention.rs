@@ -5,8 +5,8 @@
 use crate::software::phrases::is_denied;
 use railwright_spec::plan::AttentionKernel;
 
-/// Kernel of attention named in the texts. FlashAttention without a version is 2 where the generation's own kernel keeps scores in memory, and
-/// otherwise the generation's.
+/// Kernel of attention named in the texts. FlashAttention without a version is 2 where the generation's own
+/// kernel keeps scores in memory, and otherwise the generation's.
 pub(super) fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> AttentionKernel {
     // PyTorch's scaled dot-product attention is fused; "attention: torch" alone is its own operators.
     let text = format!("{}; {notes}", framework.to_lowercase()).replace("torch sdpa", "sdpa");
@@ -51,8 +51,8 @@ enum Flash {
     Version(u32),
 }
 
-/// FlashAttention named in a text, and its version if one follows: "FlashAttention-2", "flash_attn v3", "FA2". The highest is used, since a
-/// text may compare several.
+/// FlashAttention named in a text, and its version if one follows: "FlashAttention-2", "flash_attn v3",
+/// "FA2". The highest is used, since a text may compare several.
 fn named_flash(text: &str) -> Option<Flash> {
     let version = |rest: &str| {
         let rest = rest.trim_start_matches([' ', '-', '_']);

@@ -1,6 +1,7 @@
 //! The column `recompute`: conversion of the terms of frameworks to a policy.
 //!
-//! Responsible for: the policy of a cell, and its activations in host memory. Does not guess: a cell with an unknown term counts as empty.
+//! Responsible for: the policy of a cell, and its activations in host memory. Does not guess: a cell with an
+//! unknown term counts as empty.
 
 use crate::memory::{SoftwareCatalogue, kept_by_layer};
 use railwright_spec::cluster::Cluster;
@@ -30,8 +31,8 @@ pub(super) enum Offload {
 }
 
 impl Offload {
-    /// Offloaded share of the kept activations of a stage's layers: `sum of inputs / sum of kept bytes`. The input is the memory that a
-    /// layer keeps under full recompute.
+    /// Offloaded share of the kept activations of a stage's layers: `sum of inputs / sum of kept bytes`. The
+    /// input is the memory that a layer keeps under full recompute.
     pub(super) fn share(self, model: &Model, cluster: &Cluster, plan: &Plan) -> f64 {
         let (Self::Residual | Self::AllButResidual, Ok(catalogue)) = (self, SoftwareCatalogue::shared())
         else {
@@ -48,7 +49,8 @@ impl Offload {
     }
 }
 
-/// Modules by their names in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not modelled.
+/// Modules by their names in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not
+/// modelled.
 const MODULES: [(&str, RecomputeModule); 16] = [
     ("core_attn", RecomputeModule::CoreAttention),
     ("core_attention", RecomputeModule::CoreAttention),
@@ -120,8 +122,8 @@ pub(super) fn read(
     Published { offload: offload.filter(|_| policy.is_some()), policy }
 }
 
-/// `selective` without modules: core attention in Megatron, and the only choice of a framework that does not offer it (torchtitan's is by
-/// operator).
+/// `selective` without modules: core attention in Megatron, and the only choice of a framework that does not
+/// offer it (torchtitan's is by operator).
 fn unnamed(generation: &Software) -> Recompute {
     match generation.offers.recompute.as_slice() {
         [only] => Recompute::Selective { modules: BTreeSet::from([*only]), layers: None },
@@ -129,8 +131,9 @@ fn unnamed(generation: &Software) -> Recompute {
     }
 }
 
-/// MaxText's policies that place each tensor: by name (`minimal_flash`), or `custom: <tensors> offloaded, rest rematerialised`, `custom: host
-/// offload of <tensors>`, `custom: <tensors> kept on device, ...`. What is not kept is recomputed. `None` for other cells and tensors.
+/// MaxText's policies that place each tensor: by name (`minimal_flash`), or `custom: <tensors> offloaded,
+/// rest rematerialised`, `custom: host offload of <tensors>`, `custom: <tensors> kept on device, ...`. What
+/// is not kept is recomputed. `None` for other cells and tensors.
 fn placed(text: &str) -> Option<Published> {
     let policy = match text.strip_prefix("custom:") {
         Some(kept) => custom(kept.trim())?,
@@ -170,7 +173,8 @@ fn custom(text: &str) -> Option<Placed> {
     Some(policy)
 }
 
-/// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`. `None` for an unknown word.
+/// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`. `None` for an
+/// unknown word.
 fn modules(text: &str) -> Option<BTreeSet<RecomputeModule>> {
     let words = text.split(['(', ')', '+', ',', ' ']).map(|word| word.trim_start_matches("recompute-"));
     let mut modules = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the given axes, and the result as a table or a chart. Does not compute prices: see the tuner and network crates.
+//! Responsible for: the given axes, and the result as a table or a chart. Does not compute prices: see the
+//! tuner and network crates.
 
 #[cfg(test)]
 pub(crate) mod stopped;

@@ -1,4 +1,5 @@
-//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a file.
+//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a
+//! file.
 
 use crate::args::flows::FlowsOn as Arguments;
 use crate::exit::{Failure, Outcome};

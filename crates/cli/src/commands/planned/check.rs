@@ -1,7 +1,7 @@
 //! `check`: validity and fit of launch files, a line each, for pre-commit hooks and pull requests.
 //!
-//! Responsible for: one verdict per file, and the difference to an earlier version of it. Uses the estimate of `estimate FILE` for each
-//! file.
+//! Responsible for: one verdict per file, and the difference to an earlier version of it. Uses the estimate
+//! of `estimate FILE` for each file.
 
 use crate::args::RunArguments;
 use crate::args::check::Check;

@@ -19,7 +19,8 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         return Err(problem.in_file("--compare").hint(hint).into());
     }
     let launch = run::launch::find(&arguments.run)?;
-    // A report in HTML runs other commands with the same arguments, so it uses the values that they resolve to.
+    // A report in HTML runs other commands with the same arguments, so it uses the values that they resolve
+    // to.
     let resolved = if printer::is_page(&arguments.output) {
         run::resolve(&arguments.run)?
     } else {

@@ -1,4 +1,5 @@
-//! `recompute`: modules and number of layers to recompute on each stage, for the lowest cost at which it fits.
+//! `recompute`: modules and number of layers to recompute on each stage, for the lowest cost at which it
+//! fits.
 
 use crate::args::RecomputeArguments;
 use crate::exit::{Failure, Outcome};

@@ -1,4 +1,5 @@
-//! `comm` and `stragglers`: communication time, split into transfer and waiting, and the ranks, links and stages that delay a job.
+//! `comm` and `stragglers`: communication time, split into transfer and waiting, and the ranks, links and
+//! stages that delay a job.
 //!
 //! Responsible for: flags to options, traces to a job, and read errors. Rejects inputs without a trace of any
 //! rank.

@@ -1,7 +1,7 @@
 //! Traces on disk to a profiled job, for `profile` and `compare`.
 //!
-//! Responsible for: arguments to options of a profile and of its job, work on all cores, and reports of unreadable files. Does not read:
-//! `input` does.
+//! Responsible for: arguments to options of a profile and of its job, work on all cores, and reports of
+//! unreadable files. Does not read: `input` does.
 
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
@@ -55,8 +55,8 @@ pub(crate) fn how(reading: &Reading, run: Option<&Run>, tables: &Tables) -> Resu
     })
 }
 
-/// A run file, or a launch file or log of a framework, resolved as for an estimate. `cluster` is the default cluster; `run_arguments` are
-/// settings of the command line, layered as usual.
+/// A run file, or a launch file or log of a framework, resolved as for an estimate. `cluster` is the default
+/// cluster; `run_arguments` are settings of the command line, layered as usual.
 pub(crate) fn resolved(
     path: &str,
     cluster: Option<&str>,

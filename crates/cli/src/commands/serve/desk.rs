@@ -1,6 +1,7 @@
 //! Handles requests by running commands.
 //!
-//! Responsible for: one command line for each request, run as at the terminal, with its output unchanged. Computes nothing itself.
+//! Responsible for: one command line for each request, run as at the terminal, with its output unchanged.
+//! Computes nothing itself.
 
 use super::line::{interface, parsed};
 use super::start;

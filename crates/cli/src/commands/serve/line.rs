@@ -1,7 +1,7 @@
 //! The commands of this program, for questions over HTTP and of programs that link it.
 //!
-//! Responsible for: which commands and arguments are about the terminal or write files, and the kinds of their results. The interface of
-//! `railwright-server` does the rest.
+//! Responsible for: which commands and arguments are about the terminal or write files, and the kinds of
+//! their results. The interface of `railwright-server` does the rest.
 
 use crate::args::{self, Arguments};
 use clap::FromArgMatches as _;

@@ -1,6 +1,7 @@
 //! The bar of long work at a terminal.
 //!
-//! Responsible for: a bar after a delay, so that short work stays silent. A browser has no terminal: there is no bar.
+//! Responsible for: a bar after a delay, so that short work stays silent. A browser has no terminal: there is
+//! no bar.
 
 #[cfg(not(target_family = "wasm"))]
 pub(super) use terminal::Bar;

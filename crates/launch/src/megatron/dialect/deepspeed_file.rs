@@ -1,7 +1,7 @@
 //! The DeepSpeed file of Megatron-DeepSpeed: one that the script writes, or one in its folder.
 //!
-//! Responsible for: the stage and the offload that only the file has, and its batch, which must agree with the flags. A file that cannot be
-//! opened keeps its flag, and so its remark.
+//! Responsible for: the stage and the offload that only the file has, and its batch, which must agree with
+//! the flags. A file that cannot be opened keeps its flag, and so its remark.
 
 use super::super::arguments::Arguments;
 use crate::document::{self, Document};

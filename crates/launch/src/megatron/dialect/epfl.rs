@@ -1,7 +1,7 @@
 //! Megatron-LLM of EPFL: a fork whose flags have underscores.
 //!
-//! Responsible for: its defaults and flags of the layers (`megatron/arguments.py`): biases on request, gated activations by name, RMSNorm, and
-//! an untied head.
+//! Responsible for: its defaults and flags of the layers (`megatron/arguments.py`): biases on request, gated
+//! activations by name, RMSNorm, and an untied head.
 
 use super::super::arguments::{Argument, Arguments};
 use super::value;

@@ -1,6 +1,7 @@
 //! MindSpeed-LLM: Megatron on Ascend with its own flags for experts, context parallelism and adapters.
 //!
-//! Responsible for: these flags as Megatron's fields, and empty layers and lists of layers as a division among stages.
+//! Responsible for: these flags as Megatron's fields, and empty layers and lists of layers as a division
+//! among stages.
 
 use super::super::arguments::{Argument, Arguments};
 use super::super::pipeline::layout_of;
@@ -36,8 +37,8 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         let width = count.saturating_mul(width).to_string();
         rename(arguments, "n_shared_experts", "moe_shared_expert_intermediate_size", |_| Some(width.clone()));
     }
-    // Layers from `--first-k-dense-replace` on have experts if `--moe-layer-freq` divides their number: -1 is every layer (MindSpeed-LLM,
-    // `core/transformer/transformer_block.py`).
+    // Layers from `--first-k-dense-replace` on have experts if `--moe-layer-freq` divides their number: -1 is
+    // every layer (MindSpeed-LLM, `core/transformer/transformer_block.py`).
     if arguments.word("moe_layer_freq") == Some("-1")
         && arguments.word("first_k_dense_replace").is_none_or(|first| matches!(first, "-1" | "0"))
     {
@@ -94,7 +95,8 @@ fn number(arguments: &Arguments, name: &str) -> Option<u64> {
     arguments.word(name)?.parse().ok()
 }
 
-/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false if their sum is not that of the model.
+/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false if their sum is not
+/// that of the model.
 fn listed(arguments: &mut Arguments) -> bool {
     let stages: Option<Vec<u64>> = arguments
         .word("num_layer_list")
@@ -119,7 +121,8 @@ fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
     arguments.word("noop_layers")?.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// Translates empty layers to their purpose: a model with fewer layers, and unequal chunks. Megatron-Core writes these as a layout.
+/// Translates empty layers to their purpose: a model with fewer layers, and unequal chunks. Megatron-Core
+/// writes these as a layout.
 fn divide(arguments: &mut Arguments) -> bool {
     let number = |name: &str| number(arguments, name);
     let (Some(empty), Some(layers)) = (empty_layers(arguments), number("num_layers")) else { return false };

@@ -1,7 +1,7 @@
 //! slime: Megatron trains on the output of a rollout engine.
 //!
-//! Responsible for: lengths, packed micro-batches and GPUs of the actor from its flags, and exclusion of the flags of rollouts. Excludes
-//! the time of generation: an estimate covers the training step.
+//! Responsible for: lengths, packed micro-batches and GPUs of the actor from its flags, and exclusion of the
+//! flags of rollouts. Excludes the time of generation: an estimate covers the training step.
 
 use super::super::arguments::{Argument, Arguments, OpenArgument};
 use super::super::meaning::World;
@@ -157,8 +157,8 @@ pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
     );
 }
 
-/// The model of a checkpoint of Hugging Face, if slime builds its layers in Python, where flags describe only a part of them. `None` if the
-/// catalogue does not have it.
+/// The model of a checkpoint of Hugging Face, if slime builds its layers in Python, where flags describe only
+/// a part of them. `None` if the catalogue does not have it.
 pub(super) fn built(words: &[Word], arguments: &mut Arguments) -> Option<(String, String, Option<usize>)> {
     let is_built = arguments.word("spec").is_some_and(|module| module.starts_with("slime_plugins."));
     let (word, name, source) = value(words, &["--hf-checkpoint"]).filter(|_| is_built)?;
@@ -189,7 +189,8 @@ mod tests {
         launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
     }
 
-    /// 1,024 + 7,168 tokens a sample; two ranks share a sequence and take 9,216 tokens each, so two samples fit.
+    /// 1,024 + 7,168 tokens a sample; two ranks share a sequence and take 9,216 tokens each, so two samples
+    /// fit.
     #[test]
     fn rollouts_decide_lengths_and_micro_batches() {
         let found = launch(SCRIPT);

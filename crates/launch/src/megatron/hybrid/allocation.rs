@@ -1,11 +1,14 @@
-//! Order of the layers of a hybrid model given by shares: `--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5`.
+//! Order of the layers of a hybrid model given by shares: `--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio
+//! 0.5`.
 //!
-//! Responsible for: the places that Megatron-Core gives to attention and MLP layers. Independent of the arguments of a script.
+//! Responsible for: the places that Megatron-Core gives to attention and MLP layers. Independent of the
+//! arguments of a script.
 
 /// Attention layers divide the others into equal sections, and MLP layers the Mamba layers that are left.
 ///
-/// With `a = round(n x attention)`, sections have `(n - a) / (a + 1)` layers; with `m = round(n x mlp)`, an MLP layer
-/// follows each `(n - a - m) / m` Mamba layers. Source: Megatron-Core, `ssm/mamba_hybrid_layer_allocation.py`.
+/// With `a = round(n x attention)`, sections have `(n - a) / (a + 1)` layers; with `m = round(n x mlp)`, an
+/// MLP layer follows each `(n - a - m) / m` Mamba layers. Source: Megatron-Core,
+/// `ssm/mamba_hybrid_layer_allocation.py`.
 pub(super) fn allocated(layers: usize, attention: f64, mlp: f64) -> String {
     let mut kinds = vec!['M'; layers];
     let share = |share: f64| (layers as f64 * share).round_ties_even();
@@ -36,7 +39,8 @@ fn place(kinds: &mut [char], kind: char, section: f64, most: f64) {
 mod tests {
     use super::allocated;
 
-    /// Megatron-Core's own test states the numbers of layers of these shares (`test_mamba_hybrid_layer_allocation.py`).
+    /// Megatron-Core's own test states the numbers of layers of these shares
+    /// (`test_mamba_hybrid_layer_allocation.py`).
     #[test]
     fn shares_give_the_numbers_of_layers() {
         let of = |kinds: &str, kind: char| kinds.chars().filter(|c| *c == kind).count();

@@ -3,7 +3,8 @@
 use super::{example, value};
 use crate::Format;
 
-/// A script without switches of overlap has that of the framework's arguments, as the catalogue of software describes them.
+/// A script without switches of overlap has that of the framework's arguments, as the catalogue of software
+/// describes them.
 #[test]
 fn silent_overlap_is_that_of_the_arguments() {
     let text = "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 \

@@ -1,7 +1,7 @@
 //! Settings that depend on each other in Megatron-LM: sharding, formats, recompute, offload, overlap.
 //!
-//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and `TransformerConfig`, August 2026).
-//! Does not report: reading the flags back does.
+//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and
+//! `TransformerConfig`, August 2026). Does not report: reading the flags back does.
 
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
@@ -56,7 +56,8 @@ pub(super) fn optimizer(plan: &Plan) -> &'static str {
     }
 }
 
-/// Tests whether the distributed optimizer runs with Adam, as the precision-aware optimizer and CPU offload require.
+/// Tests whether the distributed optimizer runs with Adam, as the precision-aware optimizer and CPU offload
+/// require.
 pub(super) fn has_aware_optimizer(run: &Run) -> bool {
     Sharded::of(run).has_distributed_optimizer() && optimizer(&run.plan) == "adam"
 }
@@ -66,8 +67,8 @@ pub(super) fn offloads_optimizer(run: &Run) -> bool {
     run.plan.offload.optimizer > 0.0 && has_aware_optimizer(run)
 }
 
-/// Tests whether parameters are kept and gathered in fp8. This requires GEMMs in fp8, and delayed scaling if the optimizer steps on the
-/// CPU.
+/// Tests whether parameters are kept and gathered in fp8. This requires GEMMs in fp8, and delayed scaling if
+/// the optimizer steps on the CPU.
 pub(super) fn has_narrow_parameters(run: &Run) -> bool {
     let precision = run.plan.precision;
     let allowed = match precision.compute {
@@ -119,8 +120,8 @@ pub(super) fn offloaded_layers(run: &Run) -> Option<u64> {
     (alone && moved >= 1).then(|| moved.min(layers.saturating_sub(1))).filter(|moved| *moved > 0)
 }
 
-/// Tests whether expert communication overlaps with compute. Megatron interleaves two micro-batches, which requires virtual stages, and
-/// excludes recompute of whole layers or expert blocks.
+/// Tests whether expert communication overlaps with compute. Megatron interleaves two micro-batches, which
+/// requires virtual stages, and excludes recompute of whole layers or expert blocks.
 pub(super) fn overlaps_experts(run: &Run) -> bool {
     let plan = &run.plan;
     let predictions = run.model.multi_token_prediction.as_ref().map_or(0, |prediction| prediction.depth);

@@ -41,8 +41,9 @@ pub(crate) enum Graphs {
 }
 
 impl Graphs {
-    /// The share that an implementation and its scope have. Up to 2025 the whole iteration was a scope of the `local` implementation, and
-    /// graphs of generation alone are another scope: neither is a share of layers. Source: Megatron-Core, `transformer_config.py`.
+    /// The share that an implementation and its scope have. Up to 2025 the whole iteration was a scope of the
+    /// `local` implementation, and graphs of generation alone are another scope: neither is a share of
+    /// layers. Source: Megatron-Core, `transformer_config.py`.
     pub(crate) fn of(implementation: &str, scope: &[String]) -> Self {
         let has = |part: &str| {
             scope.iter().any(|word| {
@@ -70,7 +71,8 @@ impl Graphs {
     }
 }
 
-/// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a row have none.
+/// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a
+/// row have none.
 pub(in crate::megatron) fn features(stack: &str) -> Features {
     let generation = software::generation_of(stack);
     let has = |feature: &str| software::features_of(stack).any(|name| name == feature);
@@ -138,7 +140,8 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     let moe = run.model.is_mixture_of_experts();
     let is_full_recompute = matches!(run.plan.recompute, Recompute::Full { .. });
     let is_rack = run.cluster.scale_up.domain_size > 8;
-    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped GEMMs.
+    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused
+    // grouped GEMMs.
     let static_experts = !moe
         || (has_fused_dispatch(run, features)
             && is_rack

@@ -184,7 +184,8 @@ fn window(model: &Model, group: &mut Group) {
 /// A scalar a head that softmax can attend to: `--softmax-type learnable`.
 const SINKS: &[&str] = &["sinks"];
 
-/// Weights implied by flags, for which a run file has no key: sinks, and a router's bias if all matrices have one.
+/// Weights implied by flags, for which a run file has no key: sinks, and a router's bias if all matrices have
+/// one.
 fn is_implied(weight: &Weight) -> bool {
     matches!(weight.name.as_str(), "sinks" | "router.bias")
 }

@@ -1,7 +1,8 @@
-//! Family of Megatron-LM that a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
+//! Family of Megatron-LM that a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta
+//! nets, sparse attention.
 //!
-//! Responsible for: flags of the model's structure, and the reason if Megatron-LM (August 2026) has no such model. Never writes a similar
-//! model instead.
+//! Responsible for: flags of the model's structure, and the reason if Megatron-LM (August 2026) has no such
+//! model. Never writes a similar model instead.
 
 use super::Group;
 use super::choices::has;
@@ -138,7 +139,8 @@ fn period(model: &Model) -> Result<u64, String> {
     if fits { Ok(every as u64) } else { Err(refused.to_owned()) }
 }
 
-/// The flags of a family beyond those that all models share. `per_chunk` are the layers of each chunk of the pipeline.
+/// The flags of a family beyond those that all models share. `per_chunk` are the layers of each chunk of the
+/// pipeline.
 pub(super) fn flags(structure: &Structure, model: &Model, per_chunk: &[u64], group: &mut Group) {
     match structure {
         Structure::Gpt => {}

@@ -1,8 +1,9 @@
 //! Releases of Megatron-LM that lack some of the flags of the newest version.
 //!
 //! Responsible for: a script that the parser of a release accepts. Its facts are a table made by that parser
-//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that only earlier releases check. A missing flag that determines
-//! the trained model or its division is an error. Flags that only save time are omitted and listed.
+//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that only earlier releases check. A
+//! missing flag that determines the trained model or its division is an error. Flags that only save time are
+//! omitted and listed.
 
 use super::Group;
 use super::choices::overlaps_experts;
@@ -47,7 +48,8 @@ fn age(version: &str) -> usize {
     ALL.iter().position(|known| *known == version).unwrap_or(0)
 }
 
-/// Difference of an option in a release: `None` if equal, `-` if the option is missing, else the allowed words.
+/// Difference of an option in a release: `None` if equal, `-` if the option is missing, else the allowed
+/// words.
 fn lacks(version: &str, option: &str) -> Option<&'static str> {
     TABLE.lines().find_map(|line| {
         let mut cells = line.split(',');

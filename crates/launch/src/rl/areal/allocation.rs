@@ -1,6 +1,7 @@
 //! AReaL's notation of layouts: `sglang:d4t2+fsdp:d8`, `megatron:(attn:d4p2t2|ffn:d2p2e4)`, `fsdp:d4p1t1`.
 //!
-//! Responsible for: the parts of an expression and their parallel sizes. Letters that the notation does not have make a part unreadable.
+//! Responsible for: the parts of an expression and their parallel sizes. Letters that the notation does not
+//! have make a part unreadable.
 
 /// Program that trains, or that generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

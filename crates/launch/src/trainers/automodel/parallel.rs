@@ -77,7 +77,8 @@ fn sharding(fields: &mut Fields<'_>) {
         fields.remark(RemarkKind::NotModelled, path, message);
         Sharding::zero(stage.filter(|stage| *stage <= 3).unwrap_or(3))
     } else {
-        // Stages of a pipeline keep gathered weights, and so does the parallelizer of experts (`MoEParallelizerConfig`).
+        // Stages of a pipeline keep gathered weights, and so does the parallelizer of experts
+        // (`MoEParallelizerConfig`).
         let key = if experts > 1 {
             "distributed.moe.reshard_after_forward"
         } else {

@@ -5,8 +5,8 @@ use crate::fields::Fields;
 use railwright_spec::plan::{Master, PrecisionPreset};
 use railwright_spec::precision::DataType;
 
-/// Weights are kept in the format of the checkpoint, mostly bfloat16, without 32-bit copies, unless `torch_dtype` is float32; gradients are
-/// reduced in float32 (`FSDP2Config.mp_policy`).
+/// Weights are kept in the format of the checkpoint, mostly bfloat16, without 32-bit copies, unless
+/// `torch_dtype` is float32; gradients are reduced in float32 (`FSDP2Config.mp_policy`).
 pub(super) fn read(fields: &mut Fields<'_>) {
     let path = "model.torch_dtype";
     let word = fields.word(path).map(|word| word.to_ascii_lowercase());

@@ -1,4 +1,5 @@
-//! Commands that start a trainer: scripts on Transformers' Trainer and OpenRLHF, with the files that they name.
+//! Commands that start a trainer: scripts on Transformers' Trainer and OpenRLHF, with the files that they
+//! name.
 
 use super::*;
 use crate::{Context, Files, read_with};
@@ -212,8 +213,8 @@ fn litgpt_is_read() {
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not supported"));
 }
 
-/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is
-/// open.
+/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a
+/// number of nodes without a value is open.
 #[test]
 fn a_transformers_script_under_slurm() {
     const FILE: &[(&str, &str)] =
@@ -244,7 +245,8 @@ fn openrlhf_on_fsdp() {
     assert_eq!(plan.software.as_deref(), Some("transformers-2026"));
 }
 
-/// Kkuntal990/vlm-self-reflection-ms-swift `run_sft_ddp.sh`: the path of the program is known only at run time.
+/// Kkuntal990/vlm-self-reflection-ms-swift `run_sft_ddp.sh`: the path of the program is known only at run
+/// time.
 #[test]
 fn a_program_that_is_looked_up_is_the_program() {
     for lookup in ["$(which swift)", "$(command -v swift)", "`which swift`"] {

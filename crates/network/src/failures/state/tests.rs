@@ -68,7 +68,8 @@ fn one_part_equals_its_class() {
 fn failures_add_up_and_cut_domains_apart() {
     let rails = design(Kind::RailOnly, 64, 4, 16, Routing::Ecmp);
     let states = States::new(&rails).expect("a Clos");
-    // Domain 0 keeps rail 3 alone, domain 1 keeps rail 0 alone: no rail joins them, though each reaches all others.
+    // Domain 0 keeps rail 3 alone, domain 1 keeps rail 0 alone: no rail joins them, though each reaches all
+    // others.
     let nics = |list: &[u64]| list.iter().map(|&number| Part { class: "NIC", number }).collect::<Vec<_>>();
     let state = states.state(&nics(&[0, 1, 2, 5, 6, 7]));
     assert_eq!((state.is_connected, state.kept_spread), (false, 0.25));
@@ -83,7 +84,8 @@ fn failures_add_up_and_cut_domains_apart() {
 
 #[test]
 fn thousands_of_damaged_domains_are_held_against_each_other_once() {
-    // One NIC of each of 1,024 domains. On one fabric all domains keep the same connections; on 4 rails there are 4 different losses.
+    // One NIC of each of 1,024 domains. On one fabric all domains keep the same connections; on 4 rails there
+    // are 4 different losses.
     let nics: Vec<Part> = (0..1024).map(|n| Part { class: "NIC", number: n * 4 + n / 4 % 4 }).collect();
     for (kind, manners) in [(Kind::Clos, 1), (Kind::RailOnly, 4)] {
         let design = design(kind, 4096, 4, 64, Routing::Ecmp);

@@ -4,8 +4,8 @@
 
 use super::{Allocator, NONE};
 
-/// Fair rates closer than this to that of the fastest flow alone count as equal: less than [`super::EQUAL`], so that such flows keep their
-/// bottleneck.
+/// Fair rates closer than this to that of the fastest flow alone count as equal: less than [`super::EQUAL`],
+/// so that such flows keep their bottleneck.
 const SAME: f64 = 1e-12;
 
 /// A link while filling.
@@ -43,7 +43,8 @@ fn key(rate: f64) -> u64 {
 }
 
 impl Allocator {
-    /// Fills the capacity that flows outside the selection leave. True if there are such flows on the links of the selected ones.
+    /// Fills the capacity that flows outside the selection leave. True if there are such flows on the links
+    /// of the selected ones.
     pub(super) fn fill(&mut self) -> bool {
         self.filling = self.filling.wrapping_add(1);
         let Self { links, levels, rates, open, filling, chosen, touched, .. } = self;
@@ -71,8 +72,9 @@ impl Allocator {
 
     /// Raises the rates of open flows in step, and freezes those of each link as it fills.
     ///
-    /// No flow is faster than alone on its narrowest link, and fair rates only grow while others freeze. So no link limits a flow whose
-    /// fair rate reaches that of the fastest flow alone. Flows still open when only such links remain have that rate.
+    /// No flow is faster than alone on its narrowest link, and fair rates only grow while others freeze. So
+    /// no link limits a flow whose fair rate reaches that of the fastest flow alone. Flows still open
+    /// when only such links remain have that rate.
     pub(super) fn raise(&mut self) {
         let Self {
             links,
@@ -108,7 +110,8 @@ impl Allocator {
             if level.open == 0 {
                 continue;
             }
-            // Freezing flows elsewhere leaves at least as much for each of those that remain: the rate only grows.
+            // Freezing flows elsewhere leaves at least as much for each of those that remain: the rate only
+            // grows.
             let rate = (level.left / level.shares).max(0.0);
             if rate >= most {
                 continue;

@@ -1,8 +1,9 @@
 //! Links by the rate at which they fill, the lowest first.
 //!
-//! Responsible for: the next link, where no link precedes one that was already taken. A radix heap (Ahuja et al., Faster algorithms for the
-//! shortest path problem, 1990): entries wait in buckets by the highest bit that distinguishes them from the last one taken. They move to
-//! lower buckets as it grows. Most links of a filling never fill, and are never sorted.
+//! Responsible for: the next link, where no link precedes one that was already taken. A radix heap (Ahuja et
+//! al., Faster algorithms for the shortest path problem, 1990): entries wait in buckets by the highest bit
+//! that distinguishes them from the last one taken. They move to lower buckets as it grows. Most links of a
+//! filling never fill, and are never sorted.
 
 /// Links in buckets.
 #[derive(Clone, Debug)]
@@ -34,7 +35,8 @@ impl Queue {
         self.last = 0;
     }
 
-    /// Adds a link with the bits of a non-negative rate. Rates below the last one taken, which only rounding causes, count as that.
+    /// Adds a link with the bits of a non-negative rate. Rates below the last one taken, which only rounding
+    /// causes, count as that.
     pub(super) fn push(&mut self, rate: u64, link: u32) {
         let rate = rate.max(self.last);
         let bucket = u64::BITS - (rate ^ self.last).leading_zeros();

@@ -1,12 +1,14 @@
 //! Solutions from the middle of the last one.
 //!
-//! Responsible for: the order in which the last filling froze all flows, and the extent of a change in it. Does not fill.
+//! Responsible for: the order in which the last filling froze all flows, and the extent of a change in it.
+//! Does not fill.
 //!
-//! Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an effect, the *level*, it
-//! runs as before the change. A removed flow did not limit links that were full at lower rates than its own. A link with new flows cannot
-//! be full before `sum of min(rate, x) x share = capacity`. Flows that froze at higher rates open again, the last one first, and links
-//! regain their remaining capacity. Slower flows are not touched. Filling them again below faster flows could freeze them at a link that is
-//! full only with these: a false bottleneck.
+//! Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have
+//! an effect, the *level*, it runs as before the change. A removed flow did not limit links that were full at
+//! lower rates than its own. A link with new flows cannot be full before `sum of min(rate, x) x share =
+//! capacity`. Flows that froze at higher rates open again, the last one first, and links regain their
+//! remaining capacity. Slower flows are not touched. Filling them again below faster flows could freeze them
+//! at a link that is full only with these: a false bottleneck.
 
 use super::filling::Level;
 use super::routes::Hop;
@@ -50,9 +52,9 @@ impl Order {
 impl Allocator {
     /// The lowest rate at which filling differs from the last solution.
     ///
-    /// For each link with new flows, the root of `sum of min(rate, x) x share = capacity`, with new flows at `x`. Its iteration
-    /// `x = (capacity - sum of slower rates) / shares of the others` begins at the fair share and grows to the root, so that stopping early
-    /// leaves a lower level.
+    /// For each link with new flows, the root of `sum of min(rate, x) x share = capacity`, with new flows at
+    /// `x`. Its iteration `x = (capacity - sum of slower rates) / shares of the others` begins at the
+    /// fair share and grows to the root, so that stopping early leaves a lower level.
     pub(super) fn level(&mut self) -> f64 {
         let mut level = std::mem::replace(&mut self.left_at, f64::INFINITY);
         for &number in &self.dirty {

@@ -1,6 +1,7 @@
 //! Links of each flow.
 //!
-//! Responsible for: routes of all flows in one list, so that filling reads them in order. Independent of rates.
+//! Responsible for: routes of all flows in one list, so that filling reads them in order. Independent of
+//! rates.
 
 /// A link on the route of a flow.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,8 @@
 //! Links in series: pairs that all flows pass one after the other, with equal shares.
 //!
-//! Responsible for: leaving out the link of a pair that is never full before the other. A device's links to its NIC and on to a leaf are
-//! such a pair on most networks: routes become shorter by a quarter. A route with one link of a pair alone separates it for good.
+//! Responsible for: leaving out the link of a pair that is never full before the other. A device's links to
+//! its NIC and on to a leaf are such a pair on most networks: routes become shorter by a quarter. A route
+//! with one link of a pair alone separates it for good.
 
 use super::routes::Hop;
 use super::{Allocator, NONE, Pass};
@@ -26,7 +27,8 @@ impl Default for Series {
 }
 
 impl Allocator {
-    /// Pairs links that no flow has passed before, and separates pairs that a route does not pass in sequence.
+    /// Pairs links that no flow has passed before, and separates pairs that a route does not pass in
+    /// sequence.
     pub(super) fn pair(&mut self, route: &[(u32, f64)]) {
         for (at, &(number, share)) in route.iter().enumerate() {
             let Series { mate, is_second, .. } = self.links[number as usize].series;
@@ -89,7 +91,8 @@ impl Allocator {
 mod tests {
     use super::*;
 
-    /// Two flows over a pair of 10, then one over its second link alone: the pair is separated, and all three share that link.
+    /// Two flows over a pair of 10, then one over its second link alone: the pair is separated, and all three
+    /// share that link.
     #[test]
     fn a_route_with_one_link_of_a_pair_separates_it() {
         for (first, second, ends) in [(10.0, 10.0, [5.0, 10.0 / 3.0]), (8.0, 10.0, [4.0, 10.0 / 3.0])] {

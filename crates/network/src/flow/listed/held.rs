@@ -1,22 +1,23 @@
 //! Flows that a lossless network may delay: an upper bound of their end with congested receivers.
 //!
-//! Responsible for: links at which senders converge with more than twice the capacity; the links that pauses spread to; the latest end of
-//! the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion
-//! control.
+//! Responsible for: links at which senders converge with more than twice the capacity; the links that pauses
+//! spread to; the latest end of the flows on them. Does not estimate when such a flow ends within the bounds:
+//! that depends on buffers, thresholds and congestion control.
 //!
-//! **Method.** At the time when most flows cross a link, each offers its share of the fullest link before it. If the sum exceeds twice the
-//! capacity, buffers fill and the links before it are paused (priority flow control, or credits of InfiniBand). A paused link holds every
-//! flow on it, and so the links before that one (head-of-line blocking), until the last of the converging flows has ended. A flow on a
-//! paused link ends at the latest at
+//! **Method.** At the time when most flows cross a link, each offers its share of the fullest link before it.
+//! If the sum exceeds twice the capacity, buffers fill and the links before it are paused (priority flow
+//! control, or credits of InfiniBand). A paused link holds every flow on it, and so the links before that one
+//! (head-of-line blocking), until the last of the converging flows has ended. A flow on a paused link ends at
+//! the latest at
 //!
 //! `end of the congestion + its own time without it`
 //!
-//! and its followers begin later by as much. So does a flow whose acknowledgements return over a paused link. Up to twice the capacity,
-//! fair shares of a paused link are at least half of those without pauses. The simulated end is then right within a factor of two, and no
-//! bound is given.
+//! and its followers begin later by as much. So does a flow whose acknowledgements return over a paused link.
+//! Up to twice the capacity, fair shares of a paused link are at least half of those without pauses. The
+//! simulated end is then right within a factor of two, and no bound is given.
 //!
-//! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are inside these bounds except for a
-//! margin of 15%: `tests/packet-cases`.
+//! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are
+//! inside these bounds except for a margin of 15%: `tests/packet-cases`.
 
 use super::{Interval, Listed, Routes};
 use crate::flow::LinkPath;
@@ -73,7 +74,8 @@ impl Crowd {
 /// Until when a link is paused, and since when.
 type Pause = (f64, f64);
 
-/// Latest end of every flow that may be delayed, and of its followers. `None` for the others, for which the simulated end holds.
+/// Latest end of every flow that may be delayed, and of its followers. `None` for the others, for which the
+/// simulated end holds.
 pub fn held(
     routes: &impl Routes,
     flows: &[Listed],
@@ -155,7 +157,8 @@ fn pauses(
                 .filter(|(_, share)| *share > 0.0)
                 .map(|(own, share)| {
                     let capacity = capacities.get(*own as usize).copied().unwrap_or(f64::INFINITY);
-                    // The flow's rate on the link applies to all of its bytes, but only a share of them crosses it.
+                    // The flow's rate on the link applies to all of its bytes, but only a share of them
+                    // crosses it.
                     capacity / crowds.get(own).map_or(1.0, |crowd| crowd.at(time)).max(*share)
                 })
                 .fold(f64::INFINITY, f64::min);
@@ -179,7 +182,8 @@ fn pauses(
             }
         }
     }
-    // A congested link that is not itself paused is never idle: regardless of the order of service, all have ended by then.
+    // A congested link that is not itself paused is never idle: regardless of the order of service, all have
+    // ended by then.
     for (flow, link, until) in members {
         if !paused.contains_key(&link)
             && let Some(end) = own.get_mut(flow as usize)

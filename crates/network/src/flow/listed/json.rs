@@ -1,7 +1,7 @@
 //! A program of flows as JSON: a list of objects, or an object with the list `flows`.
 //!
-//! Responsible for: the keys of an object, which are the columns of the table. `after` is a name or a list of names. Numbers are bytes and
-//! seconds, texts have units. Does not interpret values: see [`super::rows`].
+//! Responsible for: the keys of an object, which are the columns of the table. `after` is a name or a list of
+//! names. Numbers are bytes and seconds, texts have units. Does not interpret values: see [`super::rows`].
 
 use super::row::{Add, COLUMNS, NEEDED, Row};
 use railwright_spec::human::shorten;

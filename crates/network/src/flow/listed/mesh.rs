@@ -1,7 +1,8 @@
-//! Scale-up domains that are a full mesh of links, as those of MI300X: two devices have one link, whatever the rest of their ports.
+//! Scale-up domains that are a full mesh of links, as those of MI300X: two devices have one link, whatever
+//! the rest of their ports.
 //!
-//! Responsible for: a link for each ordered pair of devices of a domain, in addition to the ports of both into the domain. Does not know
-//! machines: the caller provides the bandwidth of a link.
+//! Responsible for: a link for each ordered pair of devices of a domain, in addition to the ports of both
+//! into the domain. Does not know machines: the caller provides the bandwidth of a link.
 
 use super::{DomainPorts, Routes};
 use crate::flow::LinkPath;
@@ -63,7 +64,8 @@ impl<R: DomainPorts> Routes for MeshRoutes<'_, R> {
         all
     }
 
-    /// Within a domain one device sends to several, or several send to one. The share of a pair is that of the several.
+    /// Within a domain one device sends to several, or several send to one. The share of a pair is that of
+    /// the several.
     fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
         let mut link_path = self.routes.link_path(from, to, label)?;
         if self.capacity.is_none() {

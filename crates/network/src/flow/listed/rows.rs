@@ -1,7 +1,8 @@
 //! Rows of a flow program in text form, from a table or from JSON.
 //!
-//! Responsible for: devices, sizes, delays and preceding flows, with the place and reason of every error. Sizes and times have units
-//! (`4 MiB`, `20 us`), or are bytes and seconds. Flows without names are numbered from 0.
+//! Responsible for: devices, sizes, delays and preceding flows, with the place and reason of every error.
+//! Sizes and times have units (`4 MiB`, `20 us`), or are bytes and seconds. Flows without names are numbered
+//! from 0.
 
 use super::row::Row;
 use super::{Listed, json, table};
@@ -123,7 +124,8 @@ fn in_circle(flows: &[Listed]) -> Option<usize> {
             }
         }
     }
-    // Of the flows that never start, one that only waits for others is not in the cycle: walk back until one repeats.
+    // Of the flows that never start, one that only waits for others is not in the cycle: walk back until one
+    // repeats.
     let mut at = waits.iter().position(|left| *left > 0)?;
     let mut seen = vec![false; flows.len()];
     while !seen.get(at).copied().unwrap_or(true) {

@@ -19,8 +19,8 @@ fn read(text: &str) -> Result<Vec<Listed>, Problem> {
     parse(text, "flows.csv", &|word| word.parse().ok().filter(|n| *n < 8))
 }
 
-/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s
-/// alone.
+/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1
+/// ms more, then has 10 GB/s alone.
 #[test]
 fn flows_begin_after_others_and_share_links() {
     let flows = read(
@@ -104,7 +104,8 @@ fn flows_in_json_are_those_of_the_table() {
     }
 }
 
-/// Domains of 8 with 448 GB/s of each device, of which 64 GB/s to each peer: one peer receives 64 GB/s, seven receive all of it.
+/// Domains of 8 with 448 GB/s of each device, of which 64 GB/s to each peer: one peer receives 64 GB/s, seven
+/// receive all of it.
 #[test]
 fn peers_of_a_mesh_have_one_link() {
     use crate::flow::listed::MeshRoutes;

@@ -1,5 +1,5 @@
-//! The symmetric small network compared with the large one, flows in lock step with single messages, and rates with the definition of
-//! max-min.
+//! The symmetric small network compared with the large one, flows in lock step with single messages, and
+//! rates with the definition of max-min.
 
 use super::*;
 use crate::flow::testing::oracle;
@@ -176,8 +176,8 @@ proptest! {
     }
 }
 
-/// Rings as flows in lock step compared with rings of messages, all groups concurrently, on symmetric networks. (On a torus collectives are
-/// no rings: `simulate::lattice`.)
+/// Rings as flows in lock step compared with rings of messages, all groups concurrently, on symmetric
+/// networks. (On a torus collectives are no rings: `simulate::lattice`.)
 #[test]
 fn flows_that_keep_step_take_as_long_as_their_messages() {
     let no_latency = |spec: DesignSpec| DesignSpec {

@@ -7,8 +7,8 @@ use crate::topology::{Layer, LinkId, Node, NodeId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Tests whether unbroken links join two devices. The links lead through a common domain, or over the devices' own NICs and switches alone.
-/// No other device forwards, except in a torus.
+/// Tests whether unbroken links join two devices. The links lead through a common domain, or over the
+/// devices' own NICs and switches alone. No other device forwards, except in a torus.
 fn is_joined(wiring: &Wiring, from: u32, to: u32) -> bool {
     let topology = &wiring.topology;
     let graph = &topology.graph;
@@ -44,7 +44,8 @@ fn lost_nic(wiring: &Wiring, link: LinkId) -> Option<NodeId> {
     })
 }
 
-/// Checks conservation of flow over unbroken links: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
+/// Checks conservation of flow over unbroken links: inflow of a node equals its outflow, the sender sends 1
+/// and the receiver receives 1.
 fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let Some(link_path) = wiring.link_path(from, to, 5) else {
         prop_assert!(!is_joined(wiring, from, to), "{from} {to} are joined, and no way is found");
@@ -53,7 +54,8 @@ fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for (link, share) in &link_path.links {
         let link = LinkId(*link);
-        // If a NIC lost ports, its link to the device represents a limit (`recovery`): the flow is that through its ports.
+        // If a NIC lost ports, its link to the device represents a limit (`recovery`): the flow is that
+        // through its ports.
         if let Some(nic) = lost_nic(wiring, link) {
             let ports = link_path.links.iter().filter(|(port, _)| {
                 let (port, graph) = (LinkId(*port), &wiring.topology.graph);
@@ -120,8 +122,8 @@ pub(super) fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering
     alone(&wiring(spec, failed), exchange).exchanges[0].slowdown
 }
 
-/// The simulator and the arithmetic of `failures`: the domain keeps `1 - 1/K` of its NICs, a dual plane `1 - 1/16`
-/// (10.1145/3651890.3672265: -6.25%), a leaf of a rail `1 - 1/K`, a spine of a sprayed tree `1 - 1/s`.
+/// The simulator and the arithmetic of `failures`: the domain keeps `1 - 1/K` of its NICs, a dual plane `1 -
+/// 1/16` (10.1145/3651890.3672265: -6.25%), a leaf of a rail `1 - 1/K`, a spine of a sprayed tree `1 - 1/s`.
 #[test]
 fn failures_cost_equals_their_class() {
     let ring = neighbours(256, 8);
@@ -201,7 +203,8 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     for (task, expected) in [(pause, 1.0), (first, 2.5), (second, 3.0), (third, 2.5), (last, 4.0)] {
         assert!((end(task) - expected).abs() < 1e-9, "{task}: {} {expected}", end(task));
     }
-    // A neighbour's job with an uncapped rate halves the rate of the first; capped to a fifth it takes a fifth.
+    // A neighbour's job with an uncapped rate halves the rate of the first; capped to a fifth it takes a
+    // fifth.
     for (cap, expected) in [(1.0, 2.0), (0.2, 1.25)] {
         let mut bundle = bundle.clone();
         bundle.cap(1, cap);
@@ -218,9 +221,10 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     assert!(circle.play(&bundle).is_err());
 }
 
-/// Four leaves of eight devices and two spines with four cables to each leaf. Three of the cables from the first spine to the second leaf are
-/// lost. Sprayed packets to that leaf still take both spines evenly, so that one cable carries half of all eight messages. Adaptive ones
-/// take them in proportion to the cables that are left, 1 to 4.
+/// Four leaves of eight devices and two spines with four cables to each leaf. Three of the cables from the
+/// first spine to the second leaf are lost. Sprayed packets to that leaf still take both spines evenly, so
+/// that one cable carries half of all eight messages. Adaptive ones take them in proportion to the cables
+/// that are left, 1 to 4.
 #[test]
 fn adaptive_packets_in_a_tree_avoid_links_with_little_behind_them() {
     let tree = |routing| DesignSpec {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::simulate::Edge;
 
-/// The example of Kim et al. (ISCA 2008): 33 groups of 32 devices, one link between any two groups; no latencies.
+/// The example of Kim et al. (ISCA 2008): 33 groups of 32 devices, one link between any two groups; no
+/// latencies.
 fn kims(routing: Routing) -> DesignSpec {
     DesignSpec {
         routing: Some(routing),
@@ -20,7 +21,8 @@ fn shift(wiring: &Wiring, groups: u32) -> f64 {
     class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
 }
 
-/// Section 4.2 and figure 8 of that paper: 1/(a h) of the bandwidth by minimal routes, somewhat under half of it by Valiant's.
+/// Section 4.2 and figure 8 of that paper: 1/(a h) of the bandwidth by minimal routes, somewhat under half of
+/// it by Valiant's.
 #[test]
 fn adaptive_routing_takes_the_better_of_both() {
     let [minimal, valiant, adaptive] =
@@ -43,7 +45,8 @@ fn adaptive_routing_takes_the_better_of_both() {
     assert!(time(Routing::Valiant) > 1.5 * time(Routing::Spray));
 }
 
-/// One link less is one third group less: 30 detours remain for the 32 messages of that route, and the others are slightly more congested.
+/// One link less is one third group less: 30 detours remain for the 32 messages of that route, and the others
+/// are slightly more congested.
 #[test]
 fn detours_leave_out_broken_links() {
     for routing in [Routing::Valiant, Routing::Adaptive] {
@@ -63,8 +66,9 @@ fn detours_leave_out_broken_links() {
     near(time(&two(Routing::Valiant)), time(&two(Routing::Spray)), 1e-12);
 }
 
-/// Every router of a group sends to the next one: its 4 hosts share one link by minimal routes, and have `2 p / (a - 2)` of each link by
-/// detours through the other `a - 2 = 6` routers (each link has the first half of one router's traffic and the second half of another's).
+/// Every router of a group sends to the next one: its 4 hosts share one link by minimal routes, and have `2 p
+/// / (a - 2)` of each link by detours through the other `a - 2 = 6` routers (each link has the first half of
+/// one router's traffic and the second half of another's).
 #[test]
 fn a_group_has_detours_of_its_own() {
     let edges = || {

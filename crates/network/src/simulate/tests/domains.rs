@@ -1,4 +1,5 @@
-//! Failed parts within scale-up domains: the share of bandwidth that `network failures` has, in the simulation.
+//! Failed parts within scale-up domains: the share of bandwidth that `network failures` has, in the
+//! simulation.
 
 use super::*;
 use crate::failures::classes;
@@ -13,8 +14,8 @@ fn racks(without: WithoutPart) -> DesignSpec {
     }
 }
 
-/// An exchange in all domains takes as much longer as in the class of the part, under both kinds of routing; traffic of the network is
-/// not affected.
+/// An exchange in all domains takes as much longer as in the class of the part, under both kinds of routing;
+/// traffic of the network is not affected.
 #[test]
 fn a_domain_that_runs_on_is_as_slow_as_its_class() {
     for routing in [Routing::Spray, Routing::Ecmp] {

@@ -1,4 +1,5 @@
-//! Failures on dragonflies, Slim Fly and tori: `network failures` against simulated traffic that uses the failed part.
+//! Failures on dragonflies, Slim Fly and tori: `network failures` against simulated traffic that uses the
+//! failed part.
 
 use super::*;
 use crate::failures::{Recovery, classes, parts};
@@ -26,7 +27,8 @@ fn shift(design: &Design, by: u64) -> Class {
     Class::new("shift", (0..n).map(edge).collect(), 1.0, design)
 }
 
-/// Ports and routers with devices agree exactly. Other parts have a bound: no traffic keeps less, and some is near it.
+/// Ports and routers with devices agree exactly. Other parts have a bound: no traffic keeps less, and some is
+/// near it.
 #[test]
 fn failures_and_simulate_agree_on_grouped_networks() {
     let mut wrong = Vec::new();
@@ -72,7 +74,8 @@ fn failures_and_simulate_agree_on_grouped_networks() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A cable of a torus: a ring becomes a line and takes twice as long; rings in other dimensions and of other rows take the same time.
+/// A cable of a torus: a ring becomes a line and takes twice as long; rings in other dimensions and of other
+/// rows take the same time.
 #[test]
 fn failures_and_simulate_agree_on_tori() {
     for dimensions in [vec![4, 4, 4], vec![8, 4], vec![16]] {

@@ -1,4 +1,5 @@
-//! Sprays past failed parts with switches pooled by class: the same as link by link, and as cheap at 32,768 devices.
+//! Sprays past failed parts with switches pooled by class: the same as link by link, and as cheap at 32,768
+//! devices.
 
 use super::agreement::designs;
 use super::broken::{neighbours, slowdown};
@@ -69,7 +70,8 @@ fn failures_at_32768_devices_cost_equals_their_class() {
             near(slowdown(&design, &[part], &ring), 1.0 / class.kept_spread, 1e-9);
         }
     }
-    // Rings that pass a leaf's boundary at every step load all of its uplinks: groups of 16 at 1,024 devices apart.
+    // Rings that pass a leaf's boundary at every step load all of its uplinks: groups of 16 at 1,024 devices
+    // apart.
     let design = sprayed(Kind::RailOptimized, 64);
     let far = exchange(32_768, Shape::Gather, 32, 1024, 1e9);
     let classes = crate::failures::classes(&resolve(&design));

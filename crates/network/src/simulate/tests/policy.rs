@@ -1,4 +1,5 @@
-//! One policy of routes past failed parts: `network failures` and `network simulate` agree on all bundled designs and classes of parts.
+//! One policy of routes past failed parts: `network failures` and `network simulate` agree on all bundled
+//! designs and classes of parts.
 
 use super::*;
 use crate::failures::state::{Part as Numbered, States};
@@ -53,8 +54,8 @@ pub(super) fn bundled() -> Vec<Design> {
     designs
 }
 
-/// Messages of every device to the next leaf of its pod, the next pod of its zone and the next zone: on its own rail, and to other rails if
-/// the network carries these (true).
+/// Messages of every device to the next leaf of its pod, the next pod of its zone and the next zone: on its
+/// own rail, and to other rails if the network carries these (true).
 fn shifts(design: &Design) -> Vec<(Class, bool)> {
     let crate::topology::Fabric::Clos(network) = &design.fabric else { return Vec::new() };
     let clos = &network.clos;
@@ -99,9 +100,11 @@ fn shifts(design: &Design) -> Vec<(Class, bool)> {
 enum Filling {
     /// Exactly.
     Even,
-    /// Leaves are not equally full, so no permutation fills all of them: `failures` has the bound for full ones.
+    /// Leaves are not equally full, so no permutation fills all of them: `failures` has the bound for full
+    /// ones.
     Uneven,
-    /// Pods have different numbers of links to some cores, or zones to top switches. `failures` takes each pod to send as the damaged one.
+    /// Pods have different numbers of links to some cores, or zones to top switches. `failures` takes each
+    /// pod to send as the damaged one.
     Irregular,
 }
 
@@ -192,7 +195,8 @@ fn failures_and_simulate_agree_on_all_bundled_designs() {
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Hashed connections choose as sprayed packets spread: over many of them, each link past a failed part carries the same share.
+/// Hashed connections choose as sprayed packets spread: over many of them, each link past a failed part
+/// carries the same share.
 #[test]
 fn hashes_past_failed_parts_are_even_at_every_switch() {
     let connection =

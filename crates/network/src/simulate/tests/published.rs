@@ -16,9 +16,10 @@ fn seconds(design: &DesignSpec, (shape, n, stride): (Shape, u64, u64), bytes: f6
     alone(&wiring, &exchange(devices, shape, n, stride, bytes)).duration.get()
 }
 
-/// Rail-only, version 5 (arXiv 2307.12169v5, abstract): forwarding through domains makes an all-to-all 8.2% to 11.2% slower than the network that
-/// joins rails. As the paper counts, the step inside domains precedes the one on rails. 32,768 devices; bandwidths and domains as in
-/// `catalog/network/rail_only_targets.csv` (those of 8.2% are a variant: the paper does not state them).
+/// Rail-only, version 5 (arXiv 2307.12169v5, abstract): forwarding through domains makes an all-to-all 8.2%
+/// to 11.2% slower than the network that joins rails. As the paper counts, the step inside domains precedes
+/// the one on rails. 32,768 devices; bandwidths and domains as in `catalog/network/rail_only_targets.csv`
+/// (those of 8.2% are a variant: the paper does not state them).
 #[test]
 fn rail_only_is_slower_by_what_was_published_of_an_all_to_all() {
     let devices = 32_768;
@@ -31,7 +32,8 @@ fn rail_only_is_slower_by_what_was_published_of_an_all_to_all() {
                 ..spec(kind, devices, domain, 64)
             })
         };
-        // A rank sends a 32,768th of its bytes to each; forwarded, a domain's member takes those for its whole rail.
+        // A rank sends a 32,768th of its bytes to each; forwarded, a domain's member takes those for its
+        // whole rail.
         let bytes = 1e9;
         let joined = seconds(&of(Kind::RailOptimized), (Shape::Everyone, devices, 1), bytes);
         let first = seconds(&of(Kind::RailOnly), (Shape::Everyone, domain, 1), bytes);
@@ -41,8 +43,9 @@ fn rail_only_is_slower_by_what_was_published_of_an_all_to_all() {
     }
 }
 
-/// J. Kim et al. (ISCA 2008), section 3.1: `a = 2 p = 2 h` balances the load of channels on load-balanced traffic. An all-to-all is such traffic, so
-/// a balanced dragonfly carries it at the bandwidth of the hosts, like a Clos without oversubscription. The paper has no figure for an all-to-all.
+/// J. Kim et al. (ISCA 2008), section 3.1: `a = 2 p = 2 h` balances the load of channels on load-balanced
+/// traffic. An all-to-all is such traffic, so a balanced dragonfly carries it at the bandwidth of the hosts,
+/// like a Clos without oversubscription. The paper has no figure for an all-to-all.
 #[test]
 fn a_balanced_dragonfly_is_as_fast_as_a_clos_for_an_all_to_all() {
     for routing in [Routing::Spray, Routing::Adaptive] {
@@ -56,8 +59,9 @@ fn a_balanced_dragonfly_is_as_fast_as_a_clos_for_an_all_to_all() {
     }
 }
 
-/// With spines of as many ports as all leaves, two tiers carry an all-to-all as three tiers of small switches do, on 256 links instead of 384:
-/// a folded Clos without oversubscription is not blocking at any number of tiers.
+/// With spines of as many ports as all leaves, two tiers carry an all-to-all as three tiers of small switches
+/// do, on 256 links instead of 384: a folded Clos without oversubscription is not blocking at any number of
+/// tiers.
 #[test]
 fn modular_spines_carry_an_all_to_all_like_a_third_tier() {
     let sprayed = |spec: DesignSpec| no_latency(DesignSpec { routing: Some(Routing::Spray), ..spec });

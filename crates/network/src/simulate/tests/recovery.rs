@@ -19,8 +19,8 @@ fn time(
     Some(outcome.duration.get())
 }
 
-/// Rings along all rails, under each recovery, compared with the class of the failed part: the same remaining bandwidth, also if the step
-/// cannot finish.
+/// Rings along all rails, under each recovery, compared with the class of the failed part: the same remaining
+/// bandwidth, also if the step cannot finish.
 #[test]
 fn one_recovery_for_failures_and_simulate() {
     let ring = neighbours(256, 8);
@@ -44,8 +44,9 @@ fn one_recovery_for_failures_and_simulate() {
     }
 }
 
-/// Loss of one port of a NIC, all of its ports, and its leaf in one plane: 15/16 and 7/8 of a server with two planes, and 15/16 again if a
-/// leaf serves one rail (HPN: one NIC-ToR link costs 6.25%, 10.1145/3651890.3672265).
+/// Loss of one port of a NIC, all of its ports, and its leaf in one plane: 15/16 and 7/8 of a server with two
+/// planes, and 15/16 again if a leaf serves one rail (HPN: one NIC-ToR link costs 6.25%,
+/// 10.1145/3651890.3672265).
 #[test]
 fn half_a_nic_costs_half_as_much_as_a_whole_one() {
     let dual = DesignSpec { routing: Some(Routing::Ecmp), ..spec(Kind::DualPlane, 256, 8, 64) };

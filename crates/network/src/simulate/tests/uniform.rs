@@ -64,7 +64,8 @@ proptest! {
     }
 }
 
-/// All-to-all of 16,384 ranks, 268 million pairs: the bound of their NICs on a full tree, the oversubscription ratio on a thin one.
+/// All-to-all of 16,384 ranks, 268 million pairs: the bound of their NICs on a full tree, the
+/// oversubscription ratio on a thin one.
 #[test]
 fn thousands_of_ranks_are_no_matter_of_pairs() {
     let slow = |kind, ratio: f64, n| {

@@ -33,8 +33,9 @@ fn four_full_tiers_do_not_block() {
     near(slow(&large, (Shape::Gather, 16_384, 8)), 1.0, 1e-9);
 }
 
-/// With a ratio `o` above the cores of `z` equal zones, an all-to-all of `n` devices takes `o (n - n / z) / (n - 1)` times as long, if that is
-/// more than 1: all but a zone's own bytes cross its uplinks. Traffic within zones is not slowed.
+/// With a ratio `o` above the cores of `z` equal zones, an all-to-all of `n` devices takes `o (n - n / z) /
+/// (n - 1)` times as long, if that is more than 1: all but a zone's own bytes cross its uplinks. Traffic
+/// within zones is not slowed.
 #[test]
 fn a_ratio_between_zones_slows_what_crosses_them() {
     for (zones, ratio) in [(2_u64, 2.0), (2, 4.0), (4, 4.0)] {
@@ -45,7 +46,8 @@ fn a_ratio_between_zones_slows_what_crosses_them() {
             ..spec(Kind::Clos, n, 1, 16)
         });
         let design = resolve(&islands);
-        // Whole uplinks keep the ratio below the requested one: 13 cores with 5 of them each carry 65 / 128, not a half.
+        // Whole uplinks keep the ratio below the requested one: 13 cores with 5 of them each carry 65 / 128,
+        // not a half.
         let counts = design.counts();
         let links = |layer| counts.links_in(layer) as f64;
         let over = links(Layer::SpineCore) / links(Layer::CoreTop);
@@ -70,8 +72,9 @@ fn hashes_between_zones_collide() {
     assert!(slow(&hashed, (Shape::Next, 2, 64)) > 1.2);
 }
 
-/// A lost top switch: each core has all of its links to one, so a spine of 4 uplinks has 3 to cores that still reach the other zone. Leaves do
-/// not know of it and spread their packets evenly over spines: `simulate` and `failures` have 3/4, not the 15/16 of all top switches.
+/// A lost top switch: each core has all of its links to one, so a spine of 4 uplinks has 3 to cores that
+/// still reach the other zone. Leaves do not know of it and spread their packets evenly over spines:
+/// `simulate` and `failures` have 3/4, not the 15/16 of all top switches.
 #[test]
 fn a_lost_top_switch_costs_what_one_spine_loses() {
     let islands = sprayed(DesignSpec { zones: Some(2), ..spec(Kind::Clos, 128, 1, 8) });

@@ -1,8 +1,9 @@
 //! Nodes and links of folded Clos fabrics.
 //!
-//! Responsible for: their numbering. In each plane and fabric: uplinks leaf by leaf (uplink `j` of a leaf leads to spine
-//! `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core group leads to core `n mod cores`). Below top
-//! switches, pods and cores are those of a zone, and links of zones into groups of top switches follow the same rule.
+//! Responsible for: their numbering. In each plane and fabric: uplinks leaf by leaf (uplink `j` of a leaf
+//! leads to spine `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core
+//! group leads to core `n mod cores`). Below top switches, pods and cores are those of a zone, and links of
+//! zones into groups of top switches follow the same rule.
 
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};

@@ -25,7 +25,8 @@ pub(crate) struct DragonflyPlusLayout {
 /// A global link from one group to another: the switch at the near end, the link, the switch at the far end.
 pub(crate) type Crossing = (u64, LinkId, u64);
 
-/// Global links by pair of groups: those from group `a` to `b` are in `crossings[starts[a g + b]..starts[a g + b + 1]]`.
+/// Global links by pair of groups: those from group `a` to `b` are in `crossings[starts[a g + b]..starts[a g
+/// + b + 1]]`.
 #[derive(Clone, Debug, PartialEq)]
 struct Globals {
     groups: u64,

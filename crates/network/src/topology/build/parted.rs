@@ -1,7 +1,8 @@
 //! A folded Clos with broken cables, with equivalent switches pooled.
 //!
-//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part; the graph with one node per class. The
-//! intact cables between two classes are one link, and failed ones are separate. Does not choose routes.
+//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part; the graph
+//! with one node per class. The intact cables between two classes are one link, and failed ones are separate.
+//! Does not choose routes.
 //!
 //! Classes are the coarsest equitable partition that keeps leaves apart (colour refinement). Sprayed packets
 //! are distributed evenly over the switches of a class for any failures: each switch reaches the same leaves
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 const MOST_ROUNDS: usize = 16;
 
 impl Topology {
-    /// The same network, pooled, with some broken cables (by link number over two), and the broken ones among the pooled links.
+    /// The same network, pooled, with some broken cables (by link number over two), and the broken ones among
+    /// the pooled links.
     pub(crate) fn parted(&self, broken: &[bool]) -> (Self, Vec<bool>) {
         let graph = &self.graph;
         let colours = self.colours(broken);

@@ -54,7 +54,8 @@ fn spines_are_raised_to_a_divisor_of_the_uplinks() {
 
 #[test]
 fn pods_of_a_rail_each_give_the_system_that_symmetry_made_larger() {
-    // DGX A100 SuperPOD of 140 nodes: 56 leaves, 80 spines in 8 groups of 10, 28 cores, 1,120 cables in each layer.
+    // DGX A100 SuperPOD of 140 nodes: 56 leaves, 80 spines in 8 groups of 10, 28 cores, 1,120 cables in each
+    // layer.
     let rails = Request { pods: Some(8), groups_in_pods: true, ..request(8, 140, 40) };
     let clos = Clos::new(&rails).expect("built in 2020");
     assert_eq!(switches(&clos), (56, 80, 28));
@@ -63,8 +64,8 @@ fn pods_of_a_rail_each_give_the_system_that_symmetry_made_larger() {
 }
 
 /// An extended generalized fat tree XGFT(h; m1..mh; w1..wh) has `m1 .. mh` endpoints, and on its level i
-/// `m(i+1) .. mh * w1 .. wi` switches (S. Öhring et al., "On generalized fat trees", IPPS 1995). Leaves of 64 ports, spines of 576 (a
-/// chassis of 16 line cards with 36 ports), cores of 576.
+/// `m(i+1) .. mh * w1 .. wi` switches (S. Öhring et al., "On generalized fat trees", IPPS 1995). Leaves of 64
+/// ports, spines of 576 (a chassis of 16 line cards with 36 ports), cores of 576.
 #[test]
 fn modular_spines_have_the_counts_of_generalized_fat_trees() {
     let modular = |endpoints| Request { spine_radix: Some(576), ..request(1, endpoints, 64) };
@@ -103,7 +104,8 @@ fn oversubscription_divides_the_uplinks() {
     );
 }
 
-/// 42 or 51 ports below are not whole servers of 8: 40 and 48 are. A leaf below the size of a server stays full.
+/// 42 or 51 ports below are not whole servers of 8: 40 and 48 are. A leaf below the size of a server stays
+/// full.
 #[test]
 fn leaves_have_whole_servers() {
     let o = |o, server| Request { leaf_oversubscription: Some(o), server, ..request(1, 2048, 64) };
@@ -134,8 +136,8 @@ fn too_many_endpoints_are_reported_with_what_suffices() {
     assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 is sufficient"));
 }
 
-/// Full trees of four tiers of `k`-port switches: 2 (k/2)^4 endpoints and 7 (k/2)^3 switches (an XGFT with m = k/2, k/2, k/2, k and
-/// w = 1, k/2, k/2, k/2; S. Öhring et al., "On generalized fat trees", IPPS 1995).
+/// Full trees of four tiers of `k`-port switches: 2 (k/2)^4 endpoints and 7 (k/2)^3 switches (an XGFT with m
+/// = k/2, k/2, k/2, k and w = 1, k/2, k/2, k/2; S. Öhring et al., "On generalized fat trees", IPPS 1995).
 #[test]
 fn four_full_tiers_have_the_textbook_counts() {
     for k in [4_u64, 8, 16, 64] {
@@ -150,8 +152,8 @@ fn four_full_tiers_have_the_textbook_counts() {
     }
 }
 
-/// Different ports in each tier: levels of the generalized fat tree with m = 32, 32, 288, 576 and w = 1, 32, 32, 288. Leaves and spines
-/// have 64 ports, cores and top switches 576.
+/// Different ports in each tier: levels of the generalized fat tree with m = 32, 32, 288, 576 and w = 1, 32,
+/// 32, 288. Leaves and spines have 64 ports, cores and top switches 576.
 #[test]
 fn four_tiers_of_different_switches_are_generalized_fat_trees() {
     let (m, w) = ([32_u64, 32, 288, 576], [1_u64, 32, 32, 288]);

@@ -1,7 +1,8 @@
 //! Routes up and down a folded Clos.
 //!
-//! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Excludes the links of NICs, which
-//! are the same for every family, and links of single cables above spines below top switches (`walk`).
+//! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares.
+//! Excludes the links of NICs, which are the same for every family, and links of single cables above spines
+//! below top switches (`walk`).
 
 use super::super::build::{ClosLayout, nth};
 use super::super::clos::Clos;
@@ -43,7 +44,8 @@ impl LinkPath<'_> {
         Ends { fabric, from, to, port }
     }
 
-    /// Tests whether a message between pods crosses a fabric with top switches, whose links are found by walking the graph.
+    /// Tests whether a message between pods crosses a fabric with top switches, whose links are found by
+    /// walking the graph.
     pub(super) fn is_walked(&self) -> bool {
         let ends = self.ends();
         self.network.clos.upper.is_some()
@@ -169,7 +171,8 @@ impl Fabric<'_> {
         nth(self.spine_core, (pod * self.clos.spines_per_pod + spine) * self.clos.spine_uplinks + uplink)
     }
 
-    /// The core group of a spine's uplink, and the number of the link among those of all pods into that group.
+    /// The core group of a spine's uplink, and the number of the link among those of all pods into that
+    /// group.
     fn pod_link(&self, pod: u64, spine: u64, uplink: u64) -> (u64, u64) {
         let sharing = self.clos.spines_per_core_group();
         let n = (pod * sharing + spine % sharing) * self.clos.spine_uplinks + uplink;
@@ -183,7 +186,8 @@ impl Fabric<'_> {
         (group * sharing + within / self.clos.spine_uplinks, within % self.clos.spine_uplinks)
     }
 
-    /// Links of a pod to a core of a group: the first number, and the number of further ones in steps of the cores.
+    /// Links of a pod to a core of a group: the first number, and the number of further ones in steps of the
+    /// cores.
     fn links_of_core(&self, pod: u64, core: u64) -> (u64, u64) {
         let (cores, width) = (self.clos.cores_per_group, self.clos.pod_links());
         let start = pod * width;
@@ -191,9 +195,10 @@ impl Fabric<'_> {
         (first, (start + width - first).div_ceil(cores))
     }
 
-    /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its leaf. Its leaf and that link
-    /// choose the spine's uplink: no two receivers of a pod share one. That link leads to a core. The sender's pod reaches the core by the
-    /// link with the same index among its links to the core. Receivers with a common core therefore do not collide on the upward links
+    /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its
+    /// leaf. Its leaf and that link choose the spine's uplink: no two receivers of a pod share one. That
+    /// link leads to a core. The sender's pod reaches the core by the link with the same index among its
+    /// links to the core. Receivers with a common core therefore do not collide on the upward links
     /// either.
     fn by_destination(&self, ends: &Ends) -> Vec<Shares> {
         let clos = self.clos;
@@ -220,7 +225,8 @@ impl Fabric<'_> {
         (0..self.clos.leaf_uplinks).map(|uplink| (self.uplink(leaf, uplink), share)).collect()
     }
 
-    /// Packets spread evenly over all uplinks; a core spreads its input evenly over its links into the other pod.
+    /// Packets spread evenly over all uplinks; a core spreads its input evenly over its links into the other
+    /// pod.
     fn all_between_pods(&self, ends: &Ends) -> Vec<Shares> {
         let clos = self.clos;
         let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));

@@ -1,6 +1,7 @@
 //! Shortest routes through dragonflies: within the group, over one global link, within the other group.
 //!
-//! Responsible for: the links between the routers of both ends. Excludes detours through third groups, which are in `valiant`.
+//! Responsible for: the links between the routers of both ends. Excludes detours through third groups, which
+//! are in `valiant`.
 
 use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};

@@ -1,4 +1,5 @@
-//! Routes are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
+//! Routes are walks from one device to the other, shortest, with shares that add up, under every kind and
+//! routing.
 
 use crate::topology::build::{Detail, Topology};
 use crate::topology::graph::{Layer, LinkId, NodeId};
@@ -13,7 +14,8 @@ fn build(spec: &DesignSpec, detail: Detail) -> Topology {
     Topology::build(&design, detail).expect("small")
 }
 
-/// Checks conservation of flow: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
+/// Checks conservation of flow: inflow of a node equals its outflow, the sender sends 1 and the receiver
+/// receives 1.
 fn is_a_flow(topology: &Topology, route: &Route, from: u32, to: u32) {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for hop in &route.hops {
@@ -148,7 +150,8 @@ fn direct_routes_are_shortest_and_rails_are_kept_apart() {
                 let reached = topology.forwarder(from, to).is_none();
                 if reached {
                     let length = topology.route(from, to, 1).expect("joined").length() as u32;
-                    // A dragonfly's minimal route has at most one link more than the shortest, by chance of wiring.
+                    // A dragonfly's minimal route has at most one link more than the shortest, by chance of
+                    // wiring.
                     let slack = u32::from(spec.kind == Some(Kind::Dragonfly)) * 2;
                     assert!(length >= far && length <= far + slack, "{spec:?} {from}->{to}: {length} {far}");
                 } else {
@@ -221,8 +224,8 @@ fn worst_shift(devices: u32, radix: u64) -> (u32, Topology) {
 
 #[test]
 fn static_routes_of_a_shift_do_not_collide() {
-    // D-mod-k: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi, 2010). Full trees, and trees
-    // with a part of their pods where cores divide a pod's links.
+    // D-mod-k: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi,
+    // 2010). Full trees, and trees with a part of their pods where cores divide a pod's links.
     let mut colliding = Vec::new();
     let trees = [(8, &[32_u32, 64, 128][..]), (12, &[72, 108, 144, 216]), (16, &[128, 256])];
     for (radix, devices) in trees.into_iter().flat_map(|(radix, all)| all.iter().map(move |n| (radix, *n))) {
@@ -251,9 +254,10 @@ fn links_to_cores(topology: &Topology) -> BTreeMap<u32, BTreeMap<u32, u32>> {
     links
 }
 
-/// If cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of a full pod sends to all of
-/// another, a core receives from one at most its number of links to the other. That is less than all, so messages share links under any
-/// routing with one route each. Here two do; three in one tree of eight ports.
+/// If cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of
+/// a full pod sends to all of another, a core receives from one at most its number of links to the other.
+/// That is less than all, so messages share links under any routing with one route each. Here two do; three
+/// in one tree of eight ports.
 #[test]
 fn where_cores_do_not_divide_a_pods_links_routes_collide_and_hardly_more() {
     for (devices, radix, expected) in [(48, 8, 2), (80, 8, 3), (96, 8, 2), (112, 8, 2), (192, 16, 2)] {
@@ -290,8 +294,8 @@ fn hashed_routes_spread_over_labels() {
     assert_eq!(link_paths.len(), 16);
 }
 
-/// NCCL's defaults: two channels of one queue pair, each with another hashed route. With several ports, a route on each, with the same
-/// share.
+/// NCCL's defaults: two channels of one queue pair, each with another hashed route. With several ports, a
+/// route on each, with the same share.
 #[test]
 fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let counts = |spec: &DesignSpec| {
@@ -325,13 +329,15 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     assert!(problem.message.contains("more than 1024"), "{}", problem.message);
 }
 
-/// The example of Kim et al. (ISCA 2008): p = h = 4, a = 8, so 33 groups of 32 devices, one link between any two groups.
+/// The example of Kim et al. (ISCA 2008): p = h = 4, a = 8, so 33 groups of 32 devices, one link between any
+/// two groups.
 fn kims_dragonfly(routing: Routing) -> Topology {
     let spec = DesignSpec { routing: Some(routing), ..DesignSpec::of(Kind::Dragonfly, 1056, 1, 15) };
     build(&spec, Detail::Links)
 }
 
-/// Messages on the busiest global link, and on the busiest link, when each device sends one to its counterpart `shift` groups further.
+/// Messages on the busiest global link, and on the busiest link, when each device sends one to its
+/// counterpart `shift` groups further.
 fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     let mut load = vec![0.0; topology.graph.link_count()];
     let devices = topology.graph.devices();
@@ -350,9 +356,10 @@ fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     (most(&|layer| layer == Layer::Global), most(&|_| true))
 }
 
-/// Kim et al., section 4.2 with figure 8(b): every group sends to one other. Minimal routing reaches 1/(a h) of the bandwidth, "the single
-/// channel" between the two. Valiant's routing reaches somewhat under a half. In closed form: 32 messages on one link; or, over 31 third
-/// groups and each link once as the first and once as the second half of a detour, 2 * 32 / 31.
+/// Kim et al., section 4.2 with figure 8(b): every group sends to one other. Minimal routing reaches 1/(a h)
+/// of the bandwidth, "the single channel" between the two. Valiant's routing reaches somewhat under a half.
+/// In closed form: 32 messages on one link; or, over 31 third groups and each link once as the first and once
+/// as the second half of a detour, 2 * 32 / 31.
 #[test]
 fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
     let (minimal, valiant) = (kims_dragonfly(Routing::Spray), kims_dragonfly(Routing::Valiant));
@@ -364,7 +371,8 @@ fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
             (global - 64.0 / 31.0).abs() < 1e-9,
             "shift {shift}: {global}, 31/64 = 0.484 of the bandwidth"
         );
-        // Within third groups some shifts crowd links between two routers, which detours through one more router would relieve.
+        // Within third groups some shifts crowd links between two routers, which detours through one more
+        // router would relieve.
         assert!(all < 32.0 / 5.0, "shift {shift}: {all}");
         best = all.min(best);
     }

@@ -1,7 +1,7 @@
 //! Shortest routes through a torus, one dimension after the other.
 //!
-//! Responsible for: the order of dimensions (fixed, by hash, or all orders with equal shares) and the nearer side of each ring. Excludes
-//! adaptive detours.
+//! Responsible for: the order of dimensions (fixed, by hash, or all orders with equal shares) and the nearer
+//! side of each ring. Excludes adaptive detours.
 
 use super::super::build::nth;
 use super::super::graph::LinkId;
@@ -71,7 +71,8 @@ fn walk(
             let step = if backwards { size - 1 } else { 1 };
             let here = torus.device(place);
             place[dimension] = (place[dimension] + step) % size;
-            // A device's link along a dimension leads to its next neighbour; the reverse link belongs to that neighbour.
+            // A device's link along a dimension leads to its next neighbour; the reverse link belongs to that
+            // neighbour.
             links.push(if backwards {
                 nth(first[dimension], torus.device(place)).reverse()
             } else {

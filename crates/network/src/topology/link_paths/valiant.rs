@@ -1,12 +1,13 @@
-//! Routes through a third group of a dragonfly, or through a third router of the own group: Valiant's routing.
+//! Routes through a third group of a dragonfly, or through a third router of the own group: Valiant's
+//! routing.
 //!
-//! Responsible for: a message's packets evenly over all thirds, minimally into each and minimally on. Independent of load: `simulate`
-//! chooses between these routes and the minimal ones.
+//! Responsible for: a message's packets evenly over all thirds, minimally into each and minimally on.
+//! Independent of load: `simulate` chooses between these routes and the minimal ones.
 //!
-//! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
-//! groups. Within a group: local misrouting, as in M. García et al., "On-the-Fly Adaptive Routing in High-Radix Hierarchical Networks"
-//! (ICPP 2012). By minimal routes alone, `p` hosts of a router that send to one other router share a single link. The draw of each packet
-//! is an even share here.
+//! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's
+//! algorithm at the level of groups. Within a group: local misrouting, as in M. García et al., "On-the-Fly
+//! Adaptive Routing in High-Radix Hierarchical Networks" (ICPP 2012). By minimal routes alone, `p` hosts of a
+//! router that send to one other router share a single link. The draw of each packet is an even share here.
 
 use super::super::build::{Crossing, DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -15,21 +16,23 @@ use super::super::route::Route;
 use super::Message;
 use super::grouped::merged;
 
-/// Number of routes for the packets of one message, unless there are more groups: then one through each. The limit keeps a job of tens of
-/// thousands of ranks within the memory of a computer. Messages of neighbouring devices use the adjacent routes.
+/// Number of routes for the packets of one message, unless there are more groups: then one through each. The
+/// limit keeps a job of tens of thousands of ranks within the memory of a computer. Messages of neighbouring
+/// devices use the adjacent routes.
 const PATHS: u64 = 64;
 
 /// Links of a network of groups between two switches.
 struct Groups<'a> {
     count: u64,
     between: &'a dyn Fn(u64, u64) -> &'a [Crossing],
-    /// The link of each position: within the first group, into the third, within it (one link or two), out of it, within the last.
+    /// The link of each position: within the first group, into the third, within it (one link or two), out
+    /// of it, within the last.
     path: &'a dyn Fn(u64, Crossing, Crossing) -> [Option<LinkId>; 6],
 }
 
 impl Groups<'_> {
-    /// Adds the links between both ends of a message from one group to another. Excludes routes with a broken link. False if no route is
-    /// left.
+    /// Adds the links between both ends of a message from one group to another. Excludes routes with a broken
+    /// link. False if no route is left.
     fn spread(
         &self,
         (here, there): (u64, u64),
@@ -70,7 +73,8 @@ impl Groups<'_> {
     }
 }
 
-/// Routes through third groups of a dragonfly, or through third routers of a common group. False if no third has a route.
+/// Routes through third groups of a dragonfly, or through third routers of a common group. False if no third
+/// has a route.
 pub(super) fn route(
     dragonfly: &Dragonfly,
     layout: &DragonflyLayout,
@@ -105,7 +109,8 @@ pub(super) fn route(
     )
 }
 
-/// Evenly through all other routers of the group. False if both ends are at one router, or no other router has a route.
+/// Evenly through all other routers of the group. False if both ends are at one router, or no other router
+/// has a route.
 fn within_group(
     dragonfly: &Dragonfly,
     layout: &DragonflyLayout,
@@ -132,7 +137,8 @@ fn within_group(
     !paths.is_empty()
 }
 
-/// The same for a dragonfly+, whose groups have equal minimal routes over all spines, so that messages within one group need no detour: a third group's spines are joined by its leaves, which such packets use in turn.
+/// The same for a dragonfly+, whose groups have equal minimal routes over all spines, so that messages within
+/// one group need no detour: a third group's spines are joined by its leaves, which such packets use in turn.
 pub(super) fn route_plus(
     plus: &DragonflyPlus,
     layout: &DragonflyPlusLayout,

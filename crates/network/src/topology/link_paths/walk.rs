@@ -1,7 +1,8 @@
 //! Routes through a folded Clos found by walking its graph from switch to switch.
 //!
-//! Responsible for: the links from leaf to leaf, sprayed (each switch spreads its input over its cables) or by hash, where a link's number
-//! does not follow from arithmetic: switches pooled by class, and the tiers below top switches; and hashed routes past broken links.
+//! Responsible for: the links from leaf to leaf, sprayed (each switch spreads its input over its cables) or
+//! by hash, where a link's number does not follow from arithmetic: switches pooled by class, and the tiers
+//! below top switches; and hashed routes past broken links.
 
 use super::super::build::Topology;
 use super::super::graph::{LinkId, Node, NodeId, Switch};
@@ -100,8 +101,8 @@ pub(super) fn drawn(
     Some(())
 }
 
-/// A hashed route past broken links, in the plane and between the devices of `message`: every switch keeps its link of the usual route if that
-/// leads on, and else draws one of those that do, with equal chances.
+/// A hashed route past broken links, in the plane and between the devices of `message`: every switch keeps
+/// its link of the usual route if that leads on, and else draws one of those that do, with equal chances.
 pub(super) fn redrawn(
     topology: &Topology,
     (plane, from, to): (u64, u64, u64),
@@ -158,7 +159,8 @@ fn switch(topology: &Topology, node: NodeId) -> Option<Switch> {
     }
 }
 
-/// Distributes the amounts at some nodes over their links to nodes of one kind, in proportion to link capacity.
+/// Distributes the amounts at some nodes over their links to nodes of one kind, in proportion to link
+/// capacity.
 fn spread(topology: &Topology, at: &[(NodeId, f64)], is_meant: impl Fn(&Switch) -> bool) -> Shares {
     let graph = &topology.graph;
     let mut shares = Vec::new();

@@ -1,7 +1,7 @@
 //! Events of one rank.
 //!
-//! Responsible for: the starts, ends and tails of a rank's communications within the steps, the edges of the steps, and own times between
-//! them. Does not join ranks: the last starts of collectives are given.
+//! Responsible for: the starts, ends and tails of a rank's communications within the steps, the edges of the
+//! steps, and own times between them. Does not join ranks: the last starts of collectives are given.
 
 use super::super::launches::with_unrecorded;
 use super::{Behind, Chains, Event, What};
@@ -17,7 +17,8 @@ const BACK_TO_BACK: i64 = 10_000;
 /// Minimum gap between two queued kernels of a stream, in nanoseconds.
 const BETWEEN: i64 = 1_000;
 
-/// Resolution of recorded times of one clock, as a part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
+/// Resolution of recorded times of one clock, as a part of an interval (100 ppm: crystals of hosts are within
+/// 50 ppm of each other).
 const RESOLVED: i64 = 10_000;
 
 /// Number of kernels by which the start of a collective may shift relative to the surrounding compute.
@@ -43,9 +44,10 @@ impl Raw {
     }
 }
 
-/// Events of a member in order of time. `issues` are the earliest starts of its parts, `held` the collectives of the steps, `concurrent` the
-/// maximum number of compute kernels that a member started before the end of each. `begun` is true if the member was recorded when the steps began, and
-/// `near` the maximum gap at an edge of the steps in nanoseconds.
+/// Events of a member in order of time. `issues` are the earliest starts of its parts, `held` the collectives
+/// of the steps, `concurrent` the maximum number of compute kernels that a member started before the end of
+/// each. `begun` is true if the member was recorded when the steps began, and `near` the maximum gap at an
+/// edge of the steps in nanoseconds.
 pub(super) fn of_member(
     chains: &Chains,
     joined: &Joined,
@@ -73,7 +75,8 @@ pub(super) fn of_member(
         let mut behind = None;
         if let Lane::Stream(stream) = part.lane {
             let before = streams.get(&stream).copied();
-            // Kernels of one stream run in turn; recorded ends and starts overlap by the resolution of the clocks.
+            // Kernels of one stream run in turn; recorded ends and starts overlap by the resolution of the
+            // clocks.
             let in_turn = |b: &(u32, i64, i64)| stream != NONE && b.2 - start <= BACK_TO_BACK && b.1 <= start;
             if let Some((before, earlier, free)) = before.filter(in_turn) {
                 if start - free <= BACK_TO_BACK {
@@ -86,8 +89,9 @@ pub(super) fn of_member(
         }
         let known = Raw::edge(issued, What::Start);
         raw.push(Raw { collective, transfer, behind, part: Some(at as u32), ..known });
-        // Compute that runs at the end of the collective continues without its result, and senders do not wait. If another member started
-        // the next kernel before the end, the kernel does not need the result: the rank is idle for another reason.
+        // Compute that runs at the end of the collective continues without its result, and senders do not
+        // wait. If another member started the next kernel before the end, the kernel does not need
+        // the result: the rank is idle for another reason.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);
@@ -102,7 +106,8 @@ pub(super) fn of_member(
             raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
-    // The rank issues what begins within the tail of a collective before that tail: the tail is no time of its own.
+    // The rank issues what begins within the tail of a collective before that tail: the tail is no time of
+    // its own.
     let mut tails: Vec<(i64, i64)> =
         raw.iter().filter(|event| event.what == What::Gate).map(|gate| (gate.time, gate.tail)).collect();
     tails.sort_unstable();

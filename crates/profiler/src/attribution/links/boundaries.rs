@@ -1,7 +1,8 @@
 //! Stage boundaries as peers of each other.
 //!
-//! Responsible for: boundaries all of whose messages take longer than messages of the same size at other boundaries with the same kind of
-//! link. The links of one boundary are one delay: without replicas it has one link, and a switch or a rail slows all of them equally.
+//! Responsible for: boundaries all of whose messages take longer than messages of the same size at other
+//! boundaries with the same kind of link. The links of one boundary are one delay: without replicas it has
+//! one link, and a switch or a rail slows all of them equally.
 
 use super::placement::{Apart, Placement, Reference};
 use super::typical::{Found, THAN_ONE, Transfer, Typical, usual};

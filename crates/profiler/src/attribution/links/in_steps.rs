@@ -1,7 +1,8 @@
 //! Links that are slow in some steps.
 //!
-//! Responsible for: comparing the transfers of a group with those of its peers step by step, where the group is not slow in general: a
-//! link that fails over, retrains or is shared for a while. Does not decide whether the delay costs the steps anything.
+//! Responsible for: comparing the transfers of a group with those of its peers step by step, where the group
+//! is not slow in general: a link that fails over, retrains or is shared for a while. Does not decide whether
+//! the delay costs the steps anything.
 
 use super::typical::{Found, SlowGroup, THAN_ONE, Transfer, Typical, usual};
 use crate::communication::Operation;
@@ -39,8 +40,8 @@ impl<'a> InSteps<'a> {
         Self { windows, parts: BTreeMap::new() }
     }
 
-    /// Compares links with one size in every step. A slow one takes half as long again as its peers in the step, as the usual transfer of all
-    /// steps, and as its own.
+    /// Compares links with one size in every step. A slow one takes half as long again as its peers in the
+    /// step, as the usual transfer of all steps, and as its own.
     pub(super) fn compare(
         &mut self,
         links: &[Typical],

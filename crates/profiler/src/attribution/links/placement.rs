@@ -1,7 +1,8 @@
 //! Links of a job by the place of their ends.
 //!
-//! Responsible for: the kind of link between two ranks, and whether a link explains a transfer. Hosts are taken from the traces; without
-//! them, placement is inferred as for bandwidth ceilings. Boundaries that another link may explain are doubts.
+//! Responsible for: the kind of link between two ranks, and whether a link explains a transfer. Hosts are
+//! taken from the traces; without them, placement is inferred as for bandwidth ceilings. Boundaries that
+//! another link may explain are doubts.
 
 use crate::Job;
 use crate::bandwidth::accelerator;
@@ -9,7 +10,8 @@ use crate::collectives::{LinkKind, ceiling};
 use crate::groups::RankSet;
 use railwright_spec::cluster::Accelerator;
 
-/// Maximum ratio of a transfer to its time over the network at full rate for a healthy link: half of the rate is common for single messages.
+/// Maximum ratio of a transfer to its time over the network at full rate for a healthy link: half of the rate
+/// is common for single messages.
 const OF_NETWORK: f64 = 2.0;
 
 /// Minimum share of the steps of an excess that excludes the verdict "no straggler".
@@ -73,8 +75,8 @@ impl Placement {
         Some(ceiling(self.accelerator.as_ref()?, &RankSet::new(&[one, other]))?.kind)
     }
 
-    /// Tests whether a healthy link may take this long for a message, in nanoseconds. With known hosts the compared links are of one kind.
-    /// Otherwise the ends may be on two nodes, whatever their numbers.
+    /// Tests whether a healthy link may take this long for a message, in nanoseconds. With known hosts the
+    /// compared links are of one kind. Otherwise the ends may be on two nodes, whatever their numbers.
     pub(super) fn explains(&self, transfer: f64, bytes: u64) -> bool {
         if self.has_hosts {
             return false;

@@ -1,8 +1,8 @@
 //! Links with rare slow transfers.
 //!
-//! Responsible for: transfers several times as long as usual for their operation and size, and groups with more of them than chance gives
-//! among their peers: retransmissions, and links that fail for moments. Medians do not show them. Excludes links without peers: their long
-//! transfers are a doubt only.
+//! Responsible for: transfers several times as long as usual for their operation and size, and groups with
+//! more of them than chance gives among their peers: retransmissions, and links that fail for moments.
+//! Medians do not show them. Excludes links without peers: their long transfers are a doubt only.
 
 use super::typical::{Found, SlowGroup, Transfer, Typical};
 use crate::attribution::in_turn::at_least;
@@ -68,8 +68,8 @@ impl Rare {
         Self { span: windows.span(), links: BTreeMap::new(), all: BTreeMap::new() }
     }
 
-    /// Adds the transfers of links of one dimension with one size, with their collectives. A transfer is long relative to the usual one of
-    /// the size and to that of its link.
+    /// Adds the transfers of links of one dimension with one size, with their collectives. A transfer is long
+    /// relative to the usual one of the size and to that of its link.
     pub(super) fn add(
         &mut self,
         links: &[Typical],
@@ -105,7 +105,8 @@ impl Rare {
         self.all.clone()
     }
 
-    /// Links with more long transfers than chance gives among their peers: by link, the group and the usual times of its long transfers.
+    /// Links with more long transfers than chance gives among their peers: by link, the group and the usual
+    /// times of its long transfers.
     pub(super) fn slow(
         self,
         found: &Found<'_>,
@@ -163,7 +164,8 @@ fn group(found: &Found<'_>, id: u32, label: &str, long: &[Long], windows: &Windo
     group
 }
 
-/// Reason against the verdict "no straggler" if long transfers cost `saved` of `base` nanoseconds of all steps.
+/// Reason against the verdict "no straggler" if long transfers cost `saved` of `base` nanoseconds of all
+/// steps.
 pub(in crate::attribution) fn doubt(saved: i64, base: i64) -> Option<String> {
     let share = saved as f64 / (base as f64).max(1.0);
     (share > NOTABLE).then(|| {

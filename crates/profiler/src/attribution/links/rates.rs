@@ -1,8 +1,9 @@
 //! Transfers below the rate of their link in all groups.
 //!
-//! Responsible for: large transfers of a dimension at less than a third of the bandwidth of their link, and the reason against "no straggler"
-//! if they cost much: where every group is equally slow, or there is only one, no comparison of groups shows it. Excludes small transfers,
-//! which latency dominates, and links of unknown bandwidth.
+//! Responsible for: large transfers of a dimension at less than a third of the bandwidth of their link, and
+//! the reason against "no straggler" if they cost much: where every group is equally slow, or there is only
+//! one, no comparison of groups shows it. Excludes small transfers, which latency dominates, and links of
+//! unknown bandwidth.
 
 use super::SlowLink;
 use crate::Job;
@@ -18,7 +19,8 @@ use std::collections::BTreeMap;
 /// Maximum share of the link's bandwidth for a doubt; rings reach 0.8 and more with large messages.
 const LOW: f64 = 1.0 / 3.0;
 
-/// Share of the link's bandwidth at which the cost is replayed: transfers under compute reach less than alone.
+/// Share of the link's bandwidth at which the cost is replayed: transfers under compute reach less than
+/// alone.
 const EXPECTED: f64 = 0.5;
 
 /// Minimum time of a large transfer at the full rate of the link, in seconds.
@@ -66,7 +68,8 @@ impl LowRates {
             let shortest = parts.map(Part::duration).min().filter(|time| *time > 0);
             let (Some(bytes), Some(shortest)) = (collective.bytes, shortest) else { continue };
             let moved = bytes as f64 * bus_factor(collective.operation, ranks.len() as u32);
-            // Consecutive ranks need not share a node: the slower link is the limit that no placement undercuts.
+            // Consecutive ranks need not share a node: the slower link is the limit that no placement
+            // undercuts.
             let network = accelerator
                 .network_bandwidth
                 .map_or(f64::INFINITY, railwright_spec::quantity::BytesPerSecond::get);
@@ -99,7 +102,8 @@ impl LowRates {
         Self { link: SlowLink::of_long(matching, expected), most: most.map(|most| most.1) }
     }
 
-    /// Reason against the verdict "no straggler" if these transfers cost `saved` of `base` nanoseconds of all steps.
+    /// Reason against the verdict "no straggler" if these transfers cost `saved` of `base` nanoseconds of all
+    /// steps.
     pub(in crate::attribution) fn doubt(&self, saved: i64, base: i64) -> Option<String> {
         let share = saved as f64 / (base as f64).max(1.0);
         let (name, rate, link) = self.most.as_ref().filter(|_| share > NOTABLE)?;

@@ -1,6 +1,7 @@
 //! Typical transfers of links, and groups that exceed those of their peers.
 //!
-//! Responsible for: the comparison of links with one size of message. Excludes the collection of transfers and their steps.
+//! Responsible for: the comparison of links with one size of message. Excludes the collection of transfers
+//! and their steps.
 
 use super::placement::{Apart, Reference};
 use crate::communication::Operation;
@@ -35,7 +36,8 @@ pub struct SlowGroup {
     /// Median transfer of the other groups, in nanoseconds.
     #[serde(rename = "peers_ns")]
     pub peers: i64,
-    /// Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
+    /// Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its
+    /// message sizes.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// Steps in which it is slow, by number (by index without numbers), if it is slow in some steps only.

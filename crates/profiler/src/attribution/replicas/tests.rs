@@ -11,7 +11,8 @@ fn start(kind: u32, message: bool, time: i64) -> Start {
     Start { kind, message, time }
 }
 
-/// Ten collectives of kind 0, with one of kind 1 after every second one; `early` of these start one position earlier.
+/// Ten collectives of kind 0, with one of kind 1 after every second one; `early` of these start one position
+/// earlier.
 fn program(early: &[usize], lost: usize) -> Vec<Start> {
     let mut starts = Vec::new();
     for k in 0..10_usize {
@@ -80,8 +81,8 @@ fn messages_elsewhere_make_another_program() {
 
 #[test]
 fn messages_that_start_in_another_order_than_they_were_launched_are_the_same_program() {
-    // The first of each pair is launched first. On the slow rank it also starts first; on the other rank it starts after the second.
-    // The steps exclude three starts of one rank and none of the other.
+    // The first of each pair is launched first. On the slow rank it also starts first; on the other rank it
+    // starts after the second. The steps exclude three starts of one rank and none of the other.
     let program = |slow: bool, cut: usize| {
         let pair = |k: i64| {
             let (a, b) = (start(0, true, k * 1_000), start(1, true, k * 1_000 + 1));
@@ -147,7 +148,8 @@ fn further_micro_batches_shift_no_positions_of_later_steps() {
     }
 }
 
-/// One replica runs the layers of another micro-batch in every step: all of its time beyond its peers, with the transfers, is the cost.
+/// One replica runs the layers of another micro-batch in every step: all of its time beyond its peers, with
+/// the transfers, is the cost.
 #[test]
 fn a_replica_with_another_micro_batch_is_named_with_its_cost() {
     let plan = Synthetic { tensor: 4, data: 4, steps: 5, ..Synthetic::default() };

@@ -40,7 +40,8 @@ fn synchronising_calls() {
     assert!(the(&found, "synchronization").evidence[0].starts_with("cudaStreamSynchronize: "));
 }
 
-/// A rank is named for a cause if it has a notable part of it. Of hundreds of ranks, one with three times the usual has one percent.
+/// A rank is named for a cause if it has a notable part of it. Of hundreds of ranks, one with three times the
+/// usual has one percent.
 #[test]
 fn a_rank_with_a_small_part_of_a_cause_is_no_evidence() {
     let evidence = |ranks: u32| {
@@ -247,7 +248,8 @@ fn many_short_gaps_are_no_pause() {
     assert!(!ids(&busy(500 * MICROSECOND, 90)).contains("host-pauses"));
 }
 
-/// The host of one rank pauses in every step, and the seven others wait for it: the mean over ranks is an eighth.
+/// The host of one rank pauses in every step, and the seven others wait for it: the mean over ranks is an
+/// eighth.
 #[test]
 fn idle_time_of_one_rank_costs_what_the_others_wait() {
     let stalls = (0..6).map(|step| (3, step, 4_000_000)).collect();

@@ -41,7 +41,8 @@ fn a_group_of_all_ranks_is_named_and_its_framework_gives_the_advice() {
     assert!(one.advice.contains("DistributedDataParallel") && !one.advice.contains("--layout"), "{one:#?}");
 }
 
-/// 32 MiB in 6 ms between two ranks: the bus bandwidth of an all-reduce is its bytes over the time. It explains the exposed time.
+/// 32 MiB in 6 ms between two ranks: the bus bandwidth of an all-reduce is its bytes over the time. It
+/// explains the exposed time.
 #[test]
 fn an_implausible_bandwidth_precedes_the_exposed_time_that_it_causes() {
     let found = one_of_two(1 << 24);

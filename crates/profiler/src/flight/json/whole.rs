@@ -1,7 +1,7 @@
 //! An undamaged dump in JSON, entry by entry.
 //!
-//! Responsible for: holding one entry at a time as a tree of values, because such a tree takes thirty times the bytes of its text. Damaged
-//! dumps are left to [`super::Salvage`].
+//! Responsible for: holding one entry at a time as a tree of values, because such a tree takes thirty times
+//! the bytes of its text. Damaged dumps are left to [`super::Salvage`].
 
 use super::super::{Content, Entries};
 use crate::trace::ReadReport;

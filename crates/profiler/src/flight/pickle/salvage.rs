@@ -1,7 +1,8 @@
 //! Content of a truncated pickle.
 //!
-//! Responsible for: the complete values on the reader's stack. A pickle writes parts before their container, so a value followed by another
-//! is complete. Excludes the last, incomplete value: part of an entry would look like an entry with fewer fields.
+//! Responsible for: the complete values on the reader's stack. A pickle writes parts before their container,
+//! so a value followed by another is complete. Excludes the last, incomplete value: part of an entry would
+//! look like an entry with fewer fields.
 
 use super::{Machine, Part};
 use railwright_spec::problem::Problem;

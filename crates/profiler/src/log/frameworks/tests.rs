@@ -76,7 +76,8 @@ fn without_a_clock_tokens_make_the_time() {
 fn a_trainer_has_the_times_of_its_progress_bar() {
     let (log, judged) = read("hf_trainer.log");
     assert_eq!((log.framework, log.times_from()), (Some(Framework::Trainer), TimesFrom::ProgressBar));
-    // A report every 10 steps of 2.13 s, shown in whole seconds by the bar; the evaluation at step 100 takes 30 s.
+    // A report every 10 steps of 2.13 s, shown in whole seconds by the bar; the evaluation at step 100 takes
+    // 30 s.
     assert!(log.reports.iter().all(|report| report.weight == 10 && report.batch == Some(64)));
     let judged = judged.expect("a verdict");
     assert!((judged.step_time - 2.13).abs() < 0.05, "{}", judged.step_time);

@@ -39,7 +39,8 @@ fn a_real_log_is_read_whole() {
     assert_eq!(log.reports[0].timers["forward-compute"], Timer { min_ms: 340.72, max_ms: 340.72 });
     let judged = judge(&log, &Known::default()).expect("a judgement");
     assert_eq!((judged.iterations, judged.starts), (2130, 1));
-    // Reports after the first five have a median of 607.75 ms (computed separately). The run becomes slower, so the last level is above it.
+    // Reports after the first five have a median of 607.75 ms (computed separately). The run becomes slower,
+    // so the last level is above it.
     let middle = median(&log.reports[5..].iter().map(|r| r.seconds).collect::<Vec<_>>());
     assert_eq!(middle, Some(0.60775));
     assert!(

@@ -1,10 +1,11 @@
 //! Passes without names: work between messages, distinguished by phase.
 //!
-//! Responsible for: intervals of forward or backward work without a message or a named pass between them. On a device they consist of
-//! kernels, otherwise of host operators. Interruptions are detected in launch order, which is the order of the program. On the device, a
-//! receive may begin long before the pass that needs it. A send may begin during the next pass. Times are the device's; a pass whose host
-//! launches it late begins when the device and its input were ready. Excludes intervals
-//! far shorter than the others: they belong to no micro-batch.
+//! Responsible for: intervals of forward or backward work without a message or a named pass between them. On
+//! a device they consist of kernels, otherwise of host operators. Interruptions are detected in launch order,
+//! which is the order of the program. On the device, a receive may begin long before the pass that needs it.
+//! A send may begin during the next pass. Times are the device's; a pass whose host launches it late begins
+//! when the device and its input were ready. Excludes intervals far shorter than the others: they belong to
+//! no micro-batch.
 
 use super::Found;
 use crate::launches::launches;
@@ -56,7 +57,8 @@ impl Free {
     }
 }
 
-/// Tests whether a kernel carries messages between two ranks. NCCL's all-to-all has a kernel of the same name: the recorded call decides.
+/// Tests whether a kernel carries messages between two ranks. NCCL's all-to-all has a kernel of the same
+/// name: the recorded call decides.
 pub(super) fn is_message(trace: &RankTrace, row: &GpuActivity) -> bool {
     let call = row.collective.and_then(|at| trace.collectives.get(at as usize));
     let of_two = |kind| matches!(kind, CollectiveKind::Send | CollectiveKind::Receive);
@@ -136,8 +138,8 @@ fn pass_of(phase: Phase) -> Option<PassKind> {
     }
 }
 
-/// Adds the marks of a device. Returns true if they are in launch order, which requires the launch of every message; otherwise they are in
-/// order of start.
+/// Adds the marks of a device. Returns true if they are in launch order, which requires the launch of every
+/// message; otherwise they are in order of start.
 fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let launched = launches(trace, &trace.gpu);
     let phases = phases(trace, &trace.gpu, &launched);

@@ -1,8 +1,8 @@
 //! Messages between stages, carried by the host itself.
 //!
-//! Responsible for: sends and receives of a host library (gloo, MPI) as messages of the pipeline. A send belongs to the pass that began
-//! before it, a receive to the pass that begins after it. Excludes ranks of several chunks, and counts that do not fit the passes of their
-//! stage: then there are no messages.
+//! Responsible for: sends and receives of a host library (gloo, MPI) as messages of the pipeline. A send
+//! belongs to the pass that began before it, a receive to the pass that begins after it. Excludes ranks of
+//! several chunks, and counts that do not fit the passes of their stage: then there are no messages.
 
 use super::Found;
 use crate::passes::{Pass, PassKind};
@@ -55,8 +55,8 @@ pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     found
 }
 
-/// Moves the start of messages into their step. A rank that has finished the previous step requests the first message early, without
-/// waiting for a rank of this step.
+/// Moves the start of messages into their step. A rank that has finished the previous step requests the first
+/// message early, without waiting for a rank of this step.
 pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     let mut begins: BTreeMap<u32, i64> = BTreeMap::new();
     for pass in passes.iter().filter(|p| !p.kind.is_message()) {
@@ -70,8 +70,9 @@ pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     }
 }
 
-/// Tests whether every rank has, in every step, the number of messages that its stage exchanges for its passes. Every forward pass has one
-/// to the next stage and one from the previous stage. Backward passes have the reverse.
+/// Tests whether every rank has, in every step, the number of messages that its stage exchanges for its
+/// passes. Every forward pass has one to the next stage and one from the previous stage. Backward passes have
+/// the reverse.
 pub(super) fn fit(passes: &[Pass], stages: u32) -> bool {
     let mut counts: BTreeMap<(u32, u32, u32), BTreeMap<PassKind, usize>> = BTreeMap::new();
     for pass in passes {

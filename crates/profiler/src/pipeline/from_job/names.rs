@@ -1,7 +1,8 @@
 //! Names of passes in annotations.
 //!
-//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining (`PP:2F3`, `Forward 3`),
-//! DeepSpeed (`fwd_microstep`), and plain names by users (`stage0/forward`). Excludes names of a whole step or a layer.
+//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining
+//! (`PP:2F3`, `Forward 3`), DeepSpeed (`fwd_microstep`), and plain names by users (`stage0/forward`).
+//! Excludes names of a whole step or a layer.
 
 use crate::passes::PassKind;
 

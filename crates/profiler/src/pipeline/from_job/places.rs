@@ -1,7 +1,7 @@
 //! Position of a rank: its pipeline stage, its replica and its shard.
 //!
-//! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise from names, groups and messages.
-//! Ignores a layout of another size; `join` warns about it.
+//! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise
+//! from names, groups and messages. Ignores a layout of another size; `join` warns about it.
 
 use super::Found;
 use crate::Job;
@@ -62,7 +62,8 @@ fn stage_in(layout: &Layout, rank: u32) -> u32 {
     coordinate(layout, rank, &[Dimension::Pipeline])
 }
 
-/// Position of a rank along several dimensions, the first one fastest: `sum((rank / stride_d % size_d) * product of the sizes before d)`.
+/// Position of a rank along several dimensions, the first one fastest: `sum((rank / stride_d % size_d) *
+/// product of the sizes before d)`.
 fn coordinate(layout: &Layout, rank: u32, dimensions: &[Dimension]) -> u32 {
     let (mut place, mut before) = (0_u32, 1_u32);
     for (size, stride) in dimensions.iter().filter_map(|&dimension| layout.place(dimension)) {
@@ -77,7 +78,8 @@ fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u
     let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
     let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
     if all.len() == found.len() {
-        // A rank with several virtual stages is on its lowest one; numbers may have gaps if ranks are missing.
+        // A rank with several virtual stages is on its lowest one; numbers may have gaps if ranks are
+        // missing.
         return all;
     }
     let placed: BTreeMap<u32, u32> =
@@ -132,7 +134,8 @@ impl Shards {
         Self(lowest)
     }
 
-    /// Replica and shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and the number of shards seen of each.
+    /// Replica and shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and the
+    /// number of shards seen of each.
     fn place(&self, rank: u32, seen: &mut Vec<(u32, u32)>) -> (u32, u32) {
         let lowest = self.0.get(&rank).copied().unwrap_or(rank);
         let at = seen.iter().position(|(known, _)| *known == lowest).unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! Passes that several ranks of a stage share.
 //!
-//! Responsible for: one start for the parts of a pass on the ranks of its tensor and context group. They meet in every collective of the
-//! pass. A rank with a late launch therefore delays all of them, from the start of the first part. Ends are not moved: the last collective
-//! ends the parts together.
+//! Responsible for: one start for the parts of a pass on the ranks of its tensor and context group. They meet
+//! in every collective of the pass. A rank with a late launch therefore delays all of them, from the start of
+//! the first part. Ends are not moved: the last collective ends the parts together.
 
 use crate::passes::{Pass, PassKind};
 use std::collections::BTreeMap;
@@ -14,8 +14,9 @@ const fn shared(pass: &Pass) -> Shared {
     (pass.step, pass.stage, pass.replica, pass.kind, pass.chunk, pass.micro_batch)
 }
 
-/// Moves the start of every part of a shared pass to that of the first one, or to the end of its rank's previous work. The host may launch
-/// other work late along with its part, such as the previous update or loading. That work then precedes the pass, as on the other ranks.
+/// Moves the start of every part of a shared pass to that of the first one, or to the end of its rank's
+/// previous work. The host may launch other work late along with its part, such as the previous update or
+/// loading. That work then precedes the pass, as on the other ranks.
 pub(super) fn begin_together(passes: &mut [Pass]) {
     let mut first: BTreeMap<Shared, (i64, u32)> = BTreeMap::new();
     for pass in passes.iter().filter(|pass| pass.kind.is_compute()) {

@@ -6,10 +6,13 @@
 //! * The parts of one pass on several ranks are one pass.
 //! * A tensor-parallel partner may wait for a stalled rank in its next pass.
 //! * The same communication or update may be slow on several ranks at the same time.
-//! * The same collective of a step may be slow by similar excesses in several groups, although stages enter it at different times.
-//! * A communication with one recorded rank may last during another pass's stall, because it waited for that pass.
+//! * The same collective of a step may be slow by similar excesses in several groups, although stages enter
+//!   it at different times.
+//! * A communication with one recorded rank may last during another pass's stall, because it waited for that
+//!   pass.
 //!
-//! Does not join successive passes of one rank, or compute of several stages or replicas: each may have a cause of its own.
+//! Does not join successive passes of one rank, or compute of several stages or replicas: each may have a
+//! cause of its own.
 
 use super::{Found, excess};
 use crate::passes::{Pass, PassKind};
@@ -105,7 +108,8 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     let join = |clusters: Vec<Cluster>| siblings(replay, together(clusters), |at| numbers[at - first]);
     let clusters: Vec<Cluster> = sorts.into_values().flat_map(join).collect();
     let mut clusters = with_partners(clusters, pass);
-    // The duration of a communication without counterpart includes its wait: a stall of another pass at that time is the cause.
+    // The duration of a communication without counterpart includes its wait: a stall of another pass at that
+    // time is the cause.
     let mut left: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
     for one in lone {
         let ranks =
@@ -142,8 +146,9 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     found
 }
 
-/// Joins slow compute of one stage and replica on different ranks at the same time: a rank that pauses after the last tensor-parallel
-/// collective of a pass holds its partners in their next pass. Alone, neither of the two passes makes the step shorter.
+/// Joins slow compute of one stage and replica on different ranks at the same time: a rank that pauses after
+/// the last tensor-parallel collective of a pass holds its partners in their next pass. Alone, neither of the
+/// two passes makes the step shorter.
 fn with_partners<'a>(clusters: Vec<Cluster>, pass: impl Fn(usize) -> &'a Pass) -> Vec<Cluster> {
     let place = |cluster: &Cluster| {
         let first = pass(*cluster.passes.first()?);
@@ -180,8 +185,9 @@ fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
     joined
 }
 
-/// Joins clusters that are the same collective of a step in several groups, slow by similar excesses (within a quarter of the largest).
-/// Stages enter it in turn, as far apart as their last passes, so a slow network slows each in turn.
+/// Joins clusters that are the same collective of a step in several groups, slow by similar excesses (within
+/// a quarter of the largest). Stages enter it in turn, as far apart as their last passes, so a slow network
+/// slows each in turn.
 fn siblings(replay: &Replay<'_>, clusters: Vec<Cluster>, number: impl Fn(usize) -> u32) -> Vec<Cluster> {
     let collective = |at: usize| {
         let kind = replay.passes()[at].kind;

@@ -1,6 +1,7 @@
 //! The `args` of an event: links to other events, execution place, and description as a collective.
 //!
-//! Responsible for: selecting the members that the profiler uses from the many that traces contain. Does not interpret them.
+//! Responsible for: selecting the members that the profiler uses from the many that traces contain. Does not
+//! interpret them.
 
 use super::scan;
 

@@ -1,7 +1,7 @@
 //! Interpretation of event categories.
 //!
-//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalized) and since. Ignores categories of others; their rows are
-//! classified separately by their process.
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalized) and since. Ignores categories
+//! of others; their rows are classified separately by their process.
 
 use crate::trace::{GpuKind, HostKind};
 
@@ -43,7 +43,8 @@ pub(super) fn role(category: &[u8], name: &[u8]) -> Role {
     }
 }
 
-/// The role of an event on an MTIA device (Kineto: `MTIA_CCP_EVENTS`): transfers, waits of its streams, and everything that it runs.
+/// The role of an event on an MTIA device (Kineto: `MTIA_CCP_EVENTS`): transfers, waits of its streams, and
+/// everything that it runs.
 fn of_mtia(name: &[u8]) -> Role {
     match name {
         b"dma_request" => Role::Gpu(GpuKind::Copy),

@@ -1,6 +1,7 @@
 //! Recorded collectives and their groups.
 //!
-//! Responsible for: converting the recorder's fields to [`CollectiveCall`] and [`RankGroup`]. Does not infer a group's dimension.
+//! Responsible for: converting the recorder's fields to [`CollectiveCall`] and [`RankGroup`]. Does not infer
+//! a group's dimension.
 
 use super::arguments::Words;
 use super::numbers;
@@ -16,7 +17,8 @@ pub(super) struct Groups {
     places: Places,
     /// Index of a group by its fields as written: the same fields occur thousands of times.
     known: BTreeMap<Vec<u8>, Option<u32>>,
-    /// Number of ranks generated from starts, strides and sizes. It is limited, because damaged values could exhaust the memory.
+    /// Number of ranks generated from starts, strides and sizes. It is limited, because damaged values could
+    /// exhaust the memory.
     claimed: usize,
 }
 
@@ -120,7 +122,8 @@ pub(super) fn call(words: &Words<'_>, groups: &mut Groups) -> CollectiveCall {
     }
 }
 
-/// Call described by an annotation of gloo (`gloo:all_reduce`), with shapes and types of its inputs as written.
+/// Call described by an annotation of gloo (`gloo:all_reduce`), with shapes and types of its inputs as
+/// written.
 pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCall {
     let label = name.rsplit(':').next().unwrap_or_default().to_owned();
     let product = |shape: &Vec<u64>| shape.iter().try_fold(1u64, |all, &size| all.checked_mul(size));

@@ -1,7 +1,7 @@
 //! One event of a trace, as slices of the file.
 //!
-//! Responsible for: the members of an event's object, in any order, and finding the next event after a damaged one.
-//! Does not read `args`; it only locates them.
+//! Responsible for: the members of an event's object, in any order, and finding the next event after a
+//! damaged one. Does not read `args`; it only locates them.
 
 use super::scan::{self, Stop, Text};
 
@@ -106,10 +106,12 @@ pub(super) fn read(bytes: &[u8], start: usize) -> Result<(Event<'_>, usize), Sto
     }
 }
 
-/// Maximum length of an event's prefix that [`resume`] needs; at least this much must be kept if more bytes follow.
+/// Maximum length of an event's prefix that [`resume`] needs; at least this much must be kept if more bytes
+/// follow.
 pub(super) const PREFIX: usize = 64;
 
-/// Position of the next event after a damaged one: a `{` that begins with a known member of events and is not the value of a member.
+/// Position of the next event after a damaged one: a `{` that begins with a known member of events and is not
+/// the value of a member.
 pub(super) fn resume(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     memchr::memchr_iter(b'{', rest).map(|at| from + at).find(|&at| {

@@ -1,7 +1,7 @@
 //! Events into the columns of a rank.
 //!
-//! Responsible for: selecting and converting events, and noting excluded ones. An event without a usable time is dropped and counted: times
-//! are not guessed.
+//! Responsible for: selecting and converting events, and noting excluded ones. An event without a usable time
+//! is dropped and counted: times are not guessed.
 
 use super::arguments;
 use super::category::{Role, role};
@@ -412,7 +412,8 @@ const EXTERNAL: &[u8] = b"\"External id\"";
 const STREAM: &[u8] = b"\"stream\"";
 const INPUTS: &[u8] = b"\"Input ";
 
-/// Number of a member in an `args` object, found by its quoted name without reading the rest. `None` for other values, such as an address.
+/// Number of a member in an `args` object, found by its quoted name without reading the rest. `None` for
+/// other values, such as an address.
 fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
     let after = name.find(object)? + name.needle().len();
     let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;

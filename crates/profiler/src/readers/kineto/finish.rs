@@ -1,6 +1,7 @@
 //! From filled columns to a rank's trace: rows without categories, impossible times, order, overlaps.
 //!
-//! Responsible for: all work that requires all events. Times are never changed: outliers are dropped, overlaps are counted and kept.
+//! Responsible for: all work that requires all events. Times are never changed: outliers are dropped,
+//! overlaps are counted and kept.
 
 use super::fill::{Fill, LONG};
 use super::head::Head;
@@ -44,7 +45,8 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     }
 }
 
-/// Links calls to launched activities by external ids, if no event has a correlation. Calls whose id no activity has stay unchanged.
+/// Links calls to launched activities by external ids, if no event has a correlation. Calls whose id no
+/// activity has stay unchanged.
 fn tie_by_external_id(fill: &mut Fill) {
     let [gpu, host] = std::mem::take(&mut fill.external);
     if fill.correlated {

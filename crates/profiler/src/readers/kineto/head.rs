@@ -1,7 +1,7 @@
 //! The header of a trace: its identity.
 //!
-//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in the file they are. Unreadable
-//! values are reported and skipped.
+//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in
+//! the file they are. Unreadable values are reported and skipped.
 
 use super::collective::{self, Groups};
 use super::numbers;

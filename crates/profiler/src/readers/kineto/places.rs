@@ -1,6 +1,7 @@
 //! Positions of groups in the list of a trace, by name and ranks.
 //!
-//! Responsible for: finding one of fifty thousand groups without a linear search. Does not contain groups: the owner reports every change.
+//! Responsible for: finding one of fifty thousand groups without a linear search. Does not contain groups:
+//! the owner reports every change.
 
 use crate::trace::RankGroup;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,8 +42,8 @@ impl Places {
         self.names.get(name)?.first().copied()
     }
 
-    /// Index of the first group with a name and these ranks; with the name alone if either side lacks the ranks. Groups without a name are
-    /// found by ranks.
+    /// Index of the first group with a name and these ranks; with the name alone if either side lacks the
+    /// ranks. Groups without a name are found by ranks.
     pub(super) fn of(&self, name: &str, ranks: Option<&Vec<u32>>) -> Option<u32> {
         let Some(ranks) = ranks else { return self.named(name) };
         if name.is_empty() {

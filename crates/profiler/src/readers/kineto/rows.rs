@@ -1,7 +1,7 @@
 //! Rows of a trace: threads, processes, and begun events without an end.
 //!
-//! Responsible for: numbering every (process, thread), and joining begins with ends. Identities are text, not numbers: some writers quote
-//! process ids, others do not, and both mean the same row.
+//! Responsible for: numbering every (process, thread), and joining begins with ends. Identities are text, not
+//! numbers: some writers quote process ids, others do not, and both mean the same row.
 
 use super::event::Event;
 use super::scan;

@@ -1,7 +1,7 @@
 //! Reading a trace from a stream: windows instead of the whole file in memory.
 //!
-//! Responsible for: keeping just enough bytes for one event. A failing stream (a truncated `.gz`) is no error: content before the failure
-//! is kept, and the report contains the failure.
+//! Responsible for: keeping just enough bytes for one event. A failing stream (a truncated `.gz`) is no
+//! error: content before the failure is kept, and the report contains the failure.
 
 use super::{LONGEST, Parser};
 use crate::RankTrace;

@@ -1,4 +1,5 @@
-//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, with the expected result of a reader.
+//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, with the expected
+//! result of a reader.
 //!
 //! Responsible for: the mutations, their results, and equality of windowed and whole reading.
 
@@ -65,7 +66,8 @@ fn kernel_time(trace: &RankTrace) -> i64 {
     (rows().map(|r| r.end).max().unwrap_or_default() - first) / 1000
 }
 
-/// Expected result for a damaged file: kept rows, and the one kind of damage with its count and a word of its message.
+/// Expected result for a damaged file: kept rows, and the one kind of damage with its count and a word of its
+/// message.
 struct Wanted {
     kept: u64,
     damage: Option<(DamageKind, u64, &'static str)>,
@@ -361,7 +363,8 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
     }
 }
 
-/// Operators of compiled kernels name a stream as a number. ROCm's calls name one as an address, which is no stream number.
+/// Operators of compiled kernels name a stream as a number. ROCm's calls name one as an address, which is no
+/// stream number.
 #[test]
 fn streams_that_the_host_names_are_kept_beside_its_rows() {
     let event = |category: &str, at: u32, arguments: &str| {

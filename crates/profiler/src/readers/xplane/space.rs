@@ -1,9 +1,10 @@
 //! Planes, lines and events of an XSpace.
 //!
-//! Responsible for: the messages of `xplane.proto` (XSpace, XPlane, XLine, XEvent, XStat) as values borrowed from the file, with metadata
-//! resolved. Does not interpret names.
+//! Responsible for: the messages of `xplane.proto` (XSpace, XPlane, XLine, XEvent, XStat) as values borrowed
+//! from the file, with metadata resolved. Does not interpret names.
 //!
-//! Source: openxla/xprof and openxla/tsl, `profiler/protobuf/xplane.proto`: field numbers below are those of that schema.
+//! Source: openxla/xprof and openxla/tsl, `profiler/protobuf/xplane.proto`: field numbers below are those of
+//! that schema.
 
 use crate::readers::wire::{Fields, Value};
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! Placement in the report of a simulated step: positions of ranks, orders of hosts, and two runs on one network.
+//! Placement in the report of a simulated step: positions of ranks, orders of hosts, and two runs on one
+//! network.
 
 use crate::network::tables::placement;
 use railwright_report::document::{Cell, Column, Document, Table, Tone};

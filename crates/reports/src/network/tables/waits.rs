@@ -1,6 +1,7 @@
 //! The table of waits of pipeline stages.
 //!
-//! Responsible for: one row per stage, one column per kind of work that any stage waits for. Of many stages only the ends and the extremes.
+//! Responsible for: one row per stage, one column per kind of work that any stage waits for. Of many stages
+//! only the ends and the extremes.
 
 use railwright_network::simulate::{StageWaits, Wait};
 use railwright_report::document::{Cell, Column, Table};

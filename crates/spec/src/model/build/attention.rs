@@ -41,7 +41,8 @@ pub(crate) struct AttentionShape {
     pub(crate) sparse_top_k: Option<u64>,
     /// Input width of queries, keys and values; `None`: the hidden width.
     pub(crate) input_width: Option<u64>,
-    /// Hidden width of the other stack that provides keys and values (cross-attention); `None` for self-attention.
+    /// Hidden width of the other stack that provides keys and values (cross-attention); `None` for
+    /// self-attention.
     pub(crate) memory_width: Option<u64>,
 }
 
@@ -192,7 +193,8 @@ impl LatentShape {
 }
 
 impl IndexerShape {
-    /// DeepSeek-V3.2: queries from the query latent, one key per token, a weight per head, a LayerNorm on the key.
+    /// DeepSeek-V3.2: queries from the query latent, one key per token, a weight per head, a LayerNorm on the
+    /// key.
     fn weights(&self, hidden: u64, query_from: u64) -> Vec<Weight> {
         let input = Module::AttentionInput;
         let query = (self.heads * self.head_dim, query_from);
@@ -206,7 +208,8 @@ impl IndexerShape {
     }
 }
 
-/// DeepSeek-V4's attention: one key-value head shared by all queries, a window, and compressed entries of the past.
+/// DeepSeek-V4's attention: one key-value head shared by all queries, a window, and compressed entries of the
+/// past.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompressedShape {
     pub(crate) heads: u64,

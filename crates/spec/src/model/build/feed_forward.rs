@@ -29,7 +29,8 @@ pub(crate) struct ExpertsShape {
     pub(crate) router_bias: bool,
     /// Input width of the router; `None`: the hidden width.
     pub(crate) router_width: Option<u64>,
-    /// Inner width of tokens for the experts, if tokens are projected down before dispatch; `None`: the hidden width.
+    /// Inner width of tokens for the experts, if tokens are projected down before dispatch; `None`: the
+    /// hidden width.
     pub(crate) latent: Option<u64>,
     pub(crate) shared: Option<SharedShape>,
     pub(crate) routing_groups: u64,

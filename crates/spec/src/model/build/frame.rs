@@ -94,8 +94,8 @@ impl Frame {
         weights
     }
 
-    /// Weights of a prediction module (DeepSeek-V3, section 2.2): norms on the embedding and on the hidden state, a projection of 2h to h,
-    /// and the norm before the shared head.
+    /// Weights of a prediction module (DeepSeek-V3, section 2.2): norms on the embedding and on the hidden
+    /// state, a projection of 2h to h, and the norm before the shared head.
     pub(super) fn prediction(&self) -> Vec<Weight> {
         let module = Module::MultiTokenPrediction;
         let mut weights: Vec<Weight> = ["enorm", "hnorm", "shared_head.norm"]

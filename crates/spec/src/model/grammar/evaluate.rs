@@ -1,7 +1,8 @@
 //! Evaluates an expression of a family description for one configuration and one layer.
 //!
-//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic on whole numbers without overflow,
-//! and missing values. A missing number stays missing unless `??` has a default, and its use reports the key.
+//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic on
+//! whole numbers without overflow, and missing values. A missing number stays missing unless `??` has a
+//! default, and its use reports the key.
 
 use super::expression::{Expression, Operator};
 use crate::problem::Problem;

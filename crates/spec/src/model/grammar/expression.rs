@@ -1,8 +1,9 @@
 //! The expressions of family descriptions: from text to a tree.
 //!
-//! Responsible for: the syntax. Names, whole and decimal numbers, 'text', true and false, lists in brackets, `a[i]`, `a.b`, calls,
-//! `+ - * / %`, comparisons, `in`, `not`, `and`, `or`, `a ?? b` (b if a is missing), `if c then a else b`. Rejects everything else with its
-//! place. Descriptions are bundled, so a rejection is a bug that tests detect.
+//! Responsible for: the syntax. Names, whole and decimal numbers, 'text', true and false, lists in brackets,
+//! `a[i]`, `a.b`, calls, `+ - * / %`, comparisons, `in`, `not`, `and`, `or`, `a ?? b` (b if a is missing),
+//! `if c then a else b`. Rejects everything else with its place. Descriptions are bundled, so a rejection is
+//! a bug that tests detect.
 
 use crate::problem::Problem;
 

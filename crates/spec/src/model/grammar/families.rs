@@ -1,7 +1,8 @@
-//! Family descriptions in `catalog/families`: one table per model type, a flat list of names with expressions.
+//! Family descriptions in `catalog/families`: one table per model type, a flat list of names with
+//! expressions.
 //!
-//! Responsible for: reading all descriptions once, and inheritance through `like`. Independent of the meaning of names, which is defined in
-//! `stack` and `mixers`.
+//! Responsible for: reading all descriptions once, and inheritance through `like`. Independent of the meaning
+//! of names, which is defined in `stack` and `mixers`.
 
 use super::expression::{Expression, parse};
 use crate::problem::Problem;
@@ -79,7 +80,8 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .filter(|n| !n.starts_with('_'))
 }
 
-/// Merges a table with the one it inherits from. A tower without `like` inherits from the same tower of the parent type.
+/// Merges a table with the one it inherits from. A tower without `like` inherits from the same tower of the
+/// parent type.
 fn read(
     known: &Families,
     value: Option<&toml::Value>,

@@ -1,4 +1,5 @@
-//! The feed-forward module by the names of a description: a dense MLP, or routed experts with their parallel modules.
+//! The feed-forward module by the names of a description: a dense MLP, or routed experts with their parallel
+//! modules.
 
 use super::stack::Stack;
 use crate::model::bounds;

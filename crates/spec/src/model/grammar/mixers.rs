@@ -1,7 +1,8 @@
-//! Token mixers by the names of a description: softmax attention of every kind, state spaces, linear attention, convolution.
+//! Token mixers by the names of a description: softmax attention of every kind, state spaces, linear
+//! attention, convolution.
 //!
-//! Responsible for: the names of each kind of mixer, and the weights common to the kind. Weights of a single family are in its description.
-//! Independent of families.
+//! Responsible for: the names of each kind of mixer, and the weights common to the kind. Weights of a single
+//! family are in its description. Independent of families.
 
 use super::stack::Stack;
 use crate::model::bounds;
@@ -133,7 +134,8 @@ fn mamba(stack: &Stack<'_>, hidden: u64) -> Made {
     Ok((shape.mixer(), shape.weights(hidden)))
 }
 
-/// Mamba 1 (Gu and Dao 2023, section 3): a state of `inner x state` without heads; steps come from a low-rank projection.
+/// Mamba 1 (Gu and Dao 2023, section 3): a state of `inner x state` without heads; steps come from a low-rank
+/// projection.
 fn selective(stack: &Stack<'_>, hidden: u64) -> Made {
     let inner = stack.count("ssm_inner", bounds::HIDDEN)?;
     let state = stack.count("ssm_state", bounds::HEAD_DIM)?;
@@ -183,7 +185,8 @@ fn delta(stack: &Stack<'_>, hidden: u64) -> Made {
     Ok((shape.mixer(), shape.weights(hidden)))
 }
 
-/// A gated short convolution (LFM2): a projection to two gates and a value, a depthwise convolution, a projection back.
+/// A gated short convolution (LFM2): a projection to two gates and a value, a depthwise convolution, a
+/// projection back.
 fn convolution(stack: &Stack<'_>, hidden: u64) -> Made {
     let width = stack.count("conv_width", bounds::HIDDEN)?;
     let taps = stack.count("conv_kernel", bounds::SMALL)?;

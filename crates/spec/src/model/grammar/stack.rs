@@ -1,7 +1,7 @@
 //! From a description and a configuration to a stack: frame, blocks, towers.
 //!
-//! Responsible for: the names common to all descriptions (`layers`, `hidden`, `vocabulary`, `norms`, ...) and their bounds. Independent of
-//! families.
+//! Responsible for: the names common to all descriptions (`layers`, `hidden`, `vocabulary`, `norms`, ...) and
+//! their bounds. Independent of families.
 
 use super::evaluate::{Scope, Value};
 use super::families::{Family, Place};
@@ -300,8 +300,8 @@ fn kind_name(name: &str) -> &'static str {
     KNOWN.iter().find(|known| **known == name).copied().unwrap_or("decoder")
 }
 
-/// Weight from a value: a number is the length of a vector, a pair the rows and columns of a matrix. A third entry has the words of the
-/// README (sharding, table, sample), a fourth the positions per sample.
+/// Weight from a value: a number is the length of a vector, a pair the rows and columns of a matrix. A third
+/// entry has the words of the README (sharding, table, sample), a fourth the positions per sample.
 fn extra(name: &str, module: Module, value: &Value) -> Result<Option<Weight>, Problem> {
     let size = |value: &Value| match value {
         Value::Whole(n) => u64::try_from(*n).ok().filter(|&n| n <= 1 << 40),

@@ -1,4 +1,5 @@
-//! Fields of nearly every family: layers, widths, heads, vocabulary, positions; and the pre-norm decoder layer.
+//! Fields of nearly every family: layers, widths, heads, vocabulary, positions; and the pre-norm decoder
+//! layer.
 
 use crate::model::bounds;
 use crate::model::build::{
@@ -242,7 +243,8 @@ pub(super) fn intermediate(fields: &Fields<'_>) -> Result<u64, Problem> {
 
 /// Activation by its name in the file.
 fn activation(fields: &Fields<'_>, default: Activation) -> Result<Activation, Problem> {
-    // No alias check: gemma files have `hidden_act` and `hidden_activation` with different values, and the latter takes precedence.
+    // No alias check: gemma files have `hidden_act` and `hidden_activation` with different values, and the
+    // latter takes precedence.
     for name in ["hidden_activation", "hidden_act", "activation_function", "mlp_hidden_act", "activation"] {
         let names: &[&'static str] = match name {
             "hidden_activation" => &["hidden_activation"],

@@ -1,4 +1,5 @@
-//! DeepSeek V2 to V3.2 and their kin (kimi K2, GLM 5): latent attention, dense layers first, then experts; and V4.
+//! DeepSeek V2 to V3.2 and their kin (kimi K2, GLM 5): latent attention, dense layers first, then experts;
+//! and V4.
 
 use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::experts::{DenseFirst, with_shared};

@@ -61,7 +61,8 @@ pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Gemma 4: wider and fewer heads in the global layers, where keys may also be values; experts parallel to a dense MLP.
+/// Gemma 4: wider and fewer heads in the global layers, where keys may also be values; experts parallel to a
+/// dense MLP.
 pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &GEMMA)?;

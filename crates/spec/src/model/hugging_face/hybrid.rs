@@ -1,4 +1,5 @@
-//! Further hybrids: nemotron H (alternating Mamba 2, attention and MLP layers) and kimi linear (KDA and latent attention).
+//! Further hybrids: nemotron H (alternating Mamba 2, attention and MLP layers) and kimi linear (KDA and
+//! latent attention).
 
 use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::deepseek::latent;
@@ -114,7 +115,8 @@ fn mamba(source: &Source<'_>) -> Result<StateSpaceShape, Problem> {
     })
 }
 
-/// Kimi linear: Kimi delta attention, with latent attention without rotation on the layers of `full_attn_layers`.
+/// Kimi linear: Kimi delta attention, with latent attention without rotation on the layers of
+/// `full_attn_layers`.
 pub(super) fn kimi_linear(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;

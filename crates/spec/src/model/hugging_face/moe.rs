@@ -18,8 +18,8 @@ pub(super) fn mixtral(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// gpt-oss: biases on everything, the experts and the router included; the activation of experts is a clamped quick GELU; one sink per head;
-/// a window on every other layer.
+/// gpt-oss: biases on everything, the experts and the router included; the activation of experts is a clamped
+/// quick GELU; one sink per head; a window on every other layer.
 pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(64), ..Defaults::LLAMA })?;
@@ -38,7 +38,8 @@ pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Llama 4: chunked attention except on every fourth layer; experts and a shared expert on all or on every second layer.
+/// Llama 4: chunked attention except on every fourth layer; experts and a shared expert on all or on every
+/// second layer.
 pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;

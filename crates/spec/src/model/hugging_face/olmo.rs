@@ -20,7 +20,8 @@ pub(super) fn olmo(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// OLMo 2 and 3: norms after attention and MLP, norms over whole queries and keys; OLMo 3 has a window on 3 of 4 layers.
+/// OLMo 2 and 3: norms after attention and MLP, norms over whole queries and keys; OLMo 3 has a window on 3
+/// of 4 layers.
 pub(super) fn olmo2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults::LLAMA)?;

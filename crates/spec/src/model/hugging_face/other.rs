@@ -1,4 +1,5 @@
-//! Further dense families, each a variation on one layer: cohere, GLM 4, seed-oss, starcoder 2; and phi's experts.
+//! Further dense families, each a variation on one layer: cohere, GLM 4, seed-oss, starcoder 2; and phi's
+//! experts.
 
 use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::experts::routed;
@@ -26,7 +27,8 @@ pub(super) fn cohere(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// GLM 4 (dense): biases on queries, keys and values; the later generation also has norms after attention and MLP.
+/// GLM 4 (dense): biases on queries, keys and values; the later generation also has norms after attention and
+/// MLP.
 pub(super) fn glm(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;

@@ -27,8 +27,8 @@ fn is_second(source: &Source<'_>) -> bool {
     source.family.starts_with("qwen2") || source.family == "mimo"
 }
 
-/// Class defaults: the dense class of Qwen 3 has heads of 128 for any hidden width, the hybrid classes 256; Qwen 2 divides the hidden
-/// width.
+/// Class defaults: the dense class of Qwen 3 has heads of 128 for any hidden width, the hybrid classes 256;
+/// Qwen 2 divides the hidden width.
 fn defaults(source: &Source<'_>) -> Defaults {
     let head_dim = match source.family {
         "qwen3" | "qwen3_vl" => Some(128),

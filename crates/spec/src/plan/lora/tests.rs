@@ -16,7 +16,8 @@ fn parameters(model: &str, rank: u64, targets: &[&str]) -> u64 {
 
 #[test]
 fn parameters_are_those_that_peft_prints() {
-    // `print_trainable_parameters` of PEFT: Llama 2 7B with rank 8 on queries and values, and Llama 3 8B with rank 16 on all linear layers.
+    // `print_trainable_parameters` of PEFT: Llama 2 7B with rank 8 on queries and values, and Llama 3 8B with
+    // rank 16 on all linear layers.
     assert_eq!(parameters("llama-2-7b", 8, &["q_proj", "v_proj"]), 4_194_304);
     assert_eq!(parameters("llama-3-8b", 16, &["all-linear"]), 41_943_040);
     let named = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -25,7 +26,8 @@ fn parameters_are_those_that_peft_prints() {
 
 #[test]
 fn fused_targets_share_their_first_matrix() {
-    // MLPerf's Llama 2 70B benchmark, rank 16 on `qkv_proj` and `o_proj`: 44.6 million, 80 x 16 x (8192 + 10240 + 8192 + 8192).
+    // MLPerf's Llama 2 70B benchmark, rank 16 on `qkv_proj` and `o_proj`: 44.6 million, 80 x 16 x (8192 +
+    // 10240 + 8192 + 8192).
     for names in [["qkv_proj", "o_proj"], ["linear_qkv", "linear_proj"]] {
         assert_eq!(parameters("llama-2-70b", 16, &names), 44_564_480);
     }

@@ -1,4 +1,5 @@
-//! DualPipe: micro batches enter at both ends, and a forward pass of one direction runs concurrently with a backward pass of the other.
+//! DualPipe: micro batches enter at both ends, and a forward pass of one direction runs concurrently with a
+//! backward pass of the other.
 
 use super::facts::{Chunks, Counts, Need, Placement, Refusal, ScheduleFacts};
 
@@ -15,8 +16,8 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses,
 };
 
-/// `p + 1` over both directions (DeepSeek-V3 report, table 2): each direction is a 1F1B schedule on half of the micro-batches. Chunk 0 is
-/// the one nearer to the embedding.
+/// `p + 1` over both directions (DeepSeek-V3 report, table 2): each direction is a 1F1B schedule on half of
+/// the micro-batches. Chunk 0 is the one nearer to the embedding.
 fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     let (p, m, s) = (counts.stages as f64, counts.micro_batches as f64, stage as f64);
     let near = s.min(p - 1.0 - s);

@@ -70,7 +70,8 @@ pub struct ScheduleFacts {
     pub divides_backward: bool,
     /// True if stages start the next step before the optimizer step of this one is validated.
     pub validates_afterwards: bool,
-    /// Peak number of micro-batches in flight on a stage (second argument) for a chunk (third argument, counted on its stage from 0).
+    /// Peak number of micro-batches in flight on a stage (second argument) for a chunk (third argument,
+    /// counted on its stage from 0).
     pub in_flight: fn(Counts, u64, u64) -> f64,
     /// Refusals of these counts.
     pub refuses: fn(Counts) -> [Option<Refusal>; 2],

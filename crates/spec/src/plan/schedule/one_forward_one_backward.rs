@@ -1,4 +1,5 @@
-//! 1F1B (PipeDream-flush): alternating forward and backward passes, with virtual stages interleaved over the chunks of a stage.
+//! 1F1B (PipeDream-flush): alternating forward and backward passes, with virtual stages interleaved over the
+//! chunks of a stage.
 
 use super::facts::{Chunks, Counts, Need, Placement, Refusal, ScheduleFacts};
 
@@ -15,8 +16,8 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses,
 };
 
-/// `min(p - s, m)` (Narayanan et al. 2021, section 2.2.1). Interleaved: `2(p - s - 1) + (v - 1)p + 1` chunks in all, at most `mv`, assigned
-/// `p` at a time from chunk 0 (Megatron-LM's warm-up).
+/// `min(p - s, m)` (Narayanan et al. 2021, section 2.2.1). Interleaved: `2(p - s - 1) + (v - 1)p + 1` chunks
+/// in all, at most `mv`, assigned `p` at a time from chunk 0 (Megatron-LM's warm-up).
 fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     let (p, v, m) = (counts.stages as f64, counts.virtual_stages as f64, counts.micro_batches as f64);
     let s = stage as f64;

@@ -15,7 +15,8 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses: nothing,
 };
 
-/// `p` on every stage, at most `m`: the memory limit of the automatic schedule ZB-1p, which it reaches (Qi et al. 2023, section 3).
+/// `p` on every stage, at most `m`: the memory limit of the automatic schedule ZB-1p, which it reaches (Qi et
+/// al. 2023, section 3).
 fn in_flight(counts: Counts, _: u64, _: u64) -> f64 {
     (counts.stages as f64).min(counts.micro_batches as f64)
 }

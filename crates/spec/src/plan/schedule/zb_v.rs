@@ -1,5 +1,5 @@
-//! ZB-V: two chunks per stage, placed as a V, so that the last stage follows a forward pass immediately by its backward pass; the memory of
-//! 1F1B.
+//! ZB-V: two chunks per stage, placed as a V, so that the last stage follows a forward pass immediately by
+//! its backward pass; the memory of 1F1B.
 
 use super::facts::{Chunks, Counts, Placement, ScheduleFacts, nothing};
 
@@ -16,7 +16,8 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses: nothing,
 };
 
-/// `2p` half chunks on every stage: `2p - 1 - s` on the way down, `1 + s` on the way back, each at most `m` (Qi et al. 2023, section 6).
+/// `2p` half chunks on every stage: `2p - 1 - s` on the way down, `1 + s` on the way back, each at most `m`
+/// (Qi et al. 2023, section 6).
 fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     let (p, m, s) = (counts.stages as f64, counts.micro_batches as f64, stage as f64);
     if chunk == 0 { (2.0 * p - 1.0 - s).min(m) } else { (1.0 + s).min(m) }

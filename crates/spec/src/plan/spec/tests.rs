@@ -32,7 +32,8 @@ fn a_plan_becomes_a_specification_of_itself() {
 
 #[test]
 fn defaults_are_what_people_start_with() {
-    // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so the model is split over two devices; it fits into 141 GB whole.
+    // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so the model is split over two devices; it
+    // fits into 141 GB whole.
     let plan = resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::default());
     assert_eq!((plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel), (2, 1, 32));
     assert_eq!(resolved("llama-3-8b", "dgx-h200", 64, &PlanSpec::default()).tensor_parallel, 1);
@@ -66,7 +67,8 @@ fn a_batch_has_three_spellings_and_only_one_at_a_time() {
 
 #[test]
 fn presets_keep_megatrons_bytes() {
-    // 2 + 4 + 4 + 8 bytes per parameter; ZeRO-1 divides the last 12 (Megatron's distributed optimizer: 6 + 12/d).
+    // 2 + 4 + 4 + 8 bytes per parameter; ZeRO-1 divides the last 12 (Megatron's distributed optimizer: 6 +
+    // 12/d).
     for preset in
         [PrecisionPreset::Bf16, PrecisionPreset::Fp8, PrecisionPreset::Mxfp8, PrecisionPreset::Nvfp4]
     {
@@ -139,7 +141,8 @@ fn printed_defaults_are_what_plans_get() {
         let by_framework =
             key.default.strip_prefix("set by the software: ").filter(|_| key.name != "sharding");
         if let Some(clauses) = by_framework {
-            // `true in Megatron-Core and torchtitan`, `true in Megatron-Core since mid 2026, false in torchtitan`.
+            // `true in Megatron-Core and torchtitan`, `true in Megatron-Core since mid 2026, false in
+            // torchtitan`.
             for clause in clauses.split(", ") {
                 let Some((value, names)) = clause.split_once(" in ") else { continue };
                 let virtual_stages = names.ends_with(" with virtual stages").then_some(2);
@@ -195,8 +198,8 @@ fn full_sharding_alone_is_torchtitan() {
     assert_eq!(resolved("llama-3-8b", "h100", 8, &tensor).software, "megatron-core-2025");
 }
 
-/// `overlap_p2p_comm` of Megatron-Core is off without virtual stages (`megatron/training/arguments.py`); PyTorch's pipelines overlap in
-/// every schedule.
+/// `overlap_p2p_comm` of Megatron-Core is off without virtual stages (`megatron/training/arguments.py`);
+/// PyTorch's pipelines overlap in every schedule.
 #[test]
 fn transfers_are_overlapped_only_where_the_framework_does() {
     let model = model::by_name("llama-3-8b").expect("known");

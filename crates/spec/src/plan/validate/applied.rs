@@ -1,4 +1,5 @@
-//! Hints of random impossible plans, applied: every remedy removes its problem, and adds none of its own settings.
+//! Hints of random impossible plans, applied: every remedy removes its problem, and adds none of its own
+//! settings.
 
 use super::validate;
 use crate::cluster::{self, Cluster};

@@ -1,7 +1,7 @@
 //! Settings that the plan's framework does not support.
 //!
-//! Responsible for: comparison of a plan with the features of its software generation. It warns and never rejects: the estimate assumes
-//! support.
+//! Responsible for: comparison of a plan with the features of its software generation. It warns and never
+//! rejects: the estimate assumes support.
 
 use super::super::{Plan, Recompute, RecomputeModule};
 use crate::model::Model;

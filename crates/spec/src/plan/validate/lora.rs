@@ -21,7 +21,8 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// PEFT ignores a target without a weight if another target has one. Without LoRA, rank and targets have no effect.
+/// PEFT ignores a target without a weight if another target has one. Without LoRA, rank and targets have no
+/// effect.
 pub(super) fn warnings(model: &Model, plan: &Plan, found: &mut Vec<Warning>) {
     let Some(lora) = plan.adapters() else {
         if plan.frozen_weights != FrozenWeights::Parameters {

@@ -1,4 +1,5 @@
-//! Rules on sharding of matrices and sequences: tensor, sequence, context and expert parallelism against the model's shapes.
+//! Rules on sharding of matrices and sequences: tensor, sequence, context and expert parallelism against the
+//! model's shapes.
 
 use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
@@ -61,8 +62,8 @@ fn common_heads(kinds: &[(u64, u64)]) -> u64 {
     kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads))
 }
 
-/// True if `n` tensor-parallel ranks divide the heads and the widths of the model, and the ranks of the job. Key-value heads are divided or
-/// shared.
+/// True if `n` tensor-parallel ranks divide the heads and the widths of the model, and the ranks of the job.
+/// Key-value heads are divided or shared.
 fn tensor_works(model: &Model, plan: &Plan, n: u64) -> bool {
     let kinds = head_counts(model);
     let heads = |(heads, kv): &(u64, u64)| {
@@ -74,8 +75,9 @@ fn tensor_works(model: &Model, plan: &Plan, n: u64) -> bool {
         && divides_ranks(plan, [n, plan.pipeline_parallel, plan.context_parallel])
 }
 
-/// Warning if ulysses needs copies of key-value heads. Transformer Engine's `a2a` asserted that the context-parallel size divides the
-/// key-value heads of a rank (`attn_forward_func_with_cp`); later releases and DeepSpeed copy them.
+/// Warning if ulysses needs copies of key-value heads. Transformer Engine's `a2a` asserted that the
+/// context-parallel size divides the key-value heads of a rank (`attn_forward_func_with_cp`); later releases
+/// and DeepSpeed copy them.
 pub(super) fn copied_heads(model: &Model, plan: &Plan) -> Option<Warning> {
     let (tp, cp) = (plan.tensor_parallel.max(1), plan.context_parallel);
     if cp <= 1 || plan.context_kind != ContextKind::Ulysses {

@@ -117,9 +117,9 @@ fn nothing_is_proved_without_a_better_network() {
     assert!(own.is_enough() && own.gap() == 0.0);
 }
 
-/// No pipeline is shorter with slower messages and longer passes, including the cycle of a zero-bubble schedule: each path to a stage's
-/// last pass contains the delay of its first one. Passes differ by up to a fifth; those of the last stage take up to half more for the
-/// head.
+/// No pipeline is shorter with slower messages and longer passes, including the cycle of a zero-bubble
+/// schedule: each path to a stage's last pass contains the delay of its first one. Passes differ by up to a
+/// fifth; those of the last stage take up to half more for the head.
 #[test]
 fn no_pipeline_is_shorter_with_slower_messages() {
     let mut shortest: BTreeMap<bool, f64> = BTreeMap::new();

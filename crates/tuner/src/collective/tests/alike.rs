@@ -1,5 +1,5 @@
-//! An all-reduce has the same time in `network collective`, in `validate --network`, in the table of an estimate and in a simulated step
-//! without contention.
+//! An all-reduce has the same time in `network collective`, in `validate --network`, in the table of an
+//! estimate and in a simulated step without contention.
 
 use super::*;
 use crate::simulate::{Setting, simulate};
@@ -16,7 +16,8 @@ fn near(a: f64, b: f64, what: &str) {
     assert!((a / b - 1.0).abs() < 1e-6, "{what}: {a} {b}");
 }
 
-/// Gradients of replicas without sharding: one all-reduce of all ranks, in buckets. `tensor` ranks share each replica.
+/// Gradients of replicas without sharding: one all-reduce of all ranks, in buckets. `tensor` ranks share each
+/// replica.
 fn check(gpu: &str, devices: u64, tensor: u64) {
     let name = format!("{devices} x {gpu}, tensor {tensor}");
     let cluster = from_parts(gpu, devices, None, None).expect(gpu);

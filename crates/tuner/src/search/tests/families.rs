@@ -1,4 +1,5 @@
-//! Rows of families compared with brute force: the first of each family in the documented order, of all strategies.
+//! Rows of families compared with brute force: the first of each family in the documented order, of all
+//! strategies.
 
 use super::*;
 use crate::simplicity::{UnusualFeatures, complexity};

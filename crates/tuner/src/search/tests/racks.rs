@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// On parts of racks, groups that fit into a part are not split. The candidate and the order of rows agree on that.
+/// On parts of racks, groups that fit into a part are not split. The candidate and the order of rows agree on
+/// that.
 #[test]
 fn groups_within_a_part_of_a_rack_are_whole() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");
@@ -26,7 +27,8 @@ fn groups_within_a_part_of_a_rack_are_whole() {
     assert!(!first.oddities.contains(&crate::simplicity::UnusualFeature::TornGroup), "{:?}", first.oddities);
 }
 
-/// Racks of 72, which do not divide 128 devices: parts of racks are compared with whole ones, and neither is lost.
+/// Racks of 72, which do not divide 128 devices: parts of racks are compared with whole ones, and neither is
+/// lost.
 #[test]
 fn parts_of_racks_are_compared_with_whole_ones() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A search priced by flows has the result of pricing every strategy by flows, although it prices only a few: on a tapered tree the order
-/// differs from the closed form's.
+/// A search priced by flows has the result of pricing every strategy by flows, although it prices only a few:
+/// on a tapered tree the order differs from the closed form's.
 #[test]
 fn front_runners_by_flows_are_the_best_of_all_by_flows() {
     use crate::flows;

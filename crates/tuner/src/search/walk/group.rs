@@ -1,6 +1,7 @@
 //! Groups of strategies that are pruned together.
 //!
-//! Responsible for: the lower bound of a place's time, and the nearest misses if nothing of a group fits. Does not time.
+//! Responsible for: the lower bound of a place's time, and the nearest misses if nothing of a group fits.
+//! Does not time.
 
 use super::super::engine::Worker;
 use super::super::results::{Entry, Results};
@@ -11,8 +12,8 @@ use super::place::Place;
 use super::rungs::Rungs;
 use railwright_spec::plan::Schedule;
 
-/// Influences on bytes per parameter other than sharding: micro-batches that enter a pipeline at both ends, and chunks per stage (one, or
-/// several: then sharded gradients need not be whole between backward passes).
+/// Influences on bytes per parameter other than sharding: micro-batches that enter a pipeline at both ends,
+/// and chunks per stage (one, or several: then sharded gradients need not be whole between backward passes).
 pub(super) const SLOTS: [(bool, u64); 4] = [(false, 1), (false, 2), (true, 1), (true, 2)];
 
 /// Index of a shape's bytes in [`SLOTS`].

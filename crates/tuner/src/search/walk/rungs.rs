@@ -1,6 +1,7 @@
 //! Memory of one shape under one recompute policy, on increasing numbers of layers.
 //!
-//! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Does not test the fit.
+//! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Does not test
+//! the fit.
 
 use super::super::engine::Search;
 use super::super::placing::{input, set_layers};

@@ -18,8 +18,8 @@ fn written(wiring: &Wiring, routing: Routing) -> Imported {
     Imported::new(&drawing, "cables.csv", &surroundings, setting).expect("a fabric")
 }
 
-/// The step on a list of cables is that on the design of the list: contention, oversubscription, rails that only domains join, and the load
-/// of every layer. Routes and links of both are computed by independent code.
+/// The step on a list of cables is that on the design of the list: contention, oversubscription, rails that
+/// only domains join, and the load of every layer. Routes and links of both are computed by independent code.
 #[test]
 fn a_step_on_a_list_of_cables_is_that_on_its_design() {
     let dense = run("llama-3-70b", 128, |p| {
@@ -56,7 +56,8 @@ fn a_step_on_a_list_of_cables_is_that_on_its_design() {
     }
 }
 
-/// Hashes of a list of cables are drawn by other keys than those of its design: both have collisions, of equal size within a few percent.
+/// Hashes of a list of cables are drawn by other keys than those of its design: both have collisions, of
+/// equal size within a few percent.
 #[test]
 fn hash_seeds_of_a_file_give_the_collisions_of_its_design() {
     let run = run("llama-3-70b", 128, |p| {

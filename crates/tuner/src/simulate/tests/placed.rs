@@ -44,8 +44,8 @@ fn slowdown(wiring: &Wiring, (numbering, exchange): (Numbering, Exchange), seats
     class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
 }
 
-/// Eight rings over four hosts. With alternating hosts of two leaves, every one of the 16 devices of a leaf sends over its 4 uplinks, 4
-/// times their capacity. Sorted, one of its two hosts does: twice.
+/// Eight rings over four hosts. With alternating hosts of two leaves, every one of the 16 devices of a leaf
+/// sends over its 4 uplinks, 4 times their capacity. Sorted, one of its two hosts does: twice.
 #[test]
 fn rings_share_the_uplinks_that_they_cross() {
     let cluster = cluster_by_name("dgx-h100", 64).expect("a preset");
@@ -56,7 +56,8 @@ fn rings_share_the_uplinks_that_they_cross() {
     assert!((of(&[0, 1, 2, 3]) - 2.0).abs() < 1e-9, "{}", of(&[0, 1, 2, 3]));
 }
 
-/// A tensor group of four on half of two hosts: priced as `V 3/4` over NVLink, it sends `V 3/4 / 2` through each of two NICs.
+/// A tensor group of four on half of two hosts: priced as `V 3/4` over NVLink, it sends `V 3/4 / 2` through
+/// each of two NICs.
 #[test]
 fn a_group_split_over_hosts_goes_at_the_pace_of_its_nics() {
     let cluster = cluster_by_name("dgx-h100", 64).expect("a preset");
@@ -74,7 +75,8 @@ fn small() -> (Model, Cluster, Plan) {
     })
 }
 
-/// Ranks on the first devices equal a run without seats; alternating hosts are slower, and sorting removes all of it.
+/// Ranks on the first devices equal a run without seats; alternating hosts are slower, and sorting removes
+/// all of it.
 #[test]
 fn sorting_hosts_gives_back_what_fragments_cost() {
     let run = small();
@@ -106,7 +108,8 @@ fn sorting_hosts_gives_back_what_fragments_cost() {
     assert_eq!((survey.hosts, survey.leaf_groups, survey.least_leaf_groups), (4, 2, 2));
 }
 
-/// Runs below separate leaves do not share links; runs that alternate below the same leaves slow each other equally.
+/// Runs below separate leaves do not share links; runs that alternate below the same leaves slow each other
+/// equally.
 #[test]
 fn runs_slow_each_other_only_where_they_share_links() {
     let run = small();

@@ -5,8 +5,9 @@ use super::*;
 /// Largest distance from a published difference.
 const POINTS: f64 = 0.05;
 
-/// HPN against the Clos that it replaced (10.1145/3651890.3672265: 3 segments of 1,024 devices on two planes against 18 of 128 in 5 pods of
-/// three tiers, more than 2,300 devices, +14.9% end to end). The paper's batch is not stated: the sign holds at two of them.
+/// HPN against the Clos that it replaced (10.1145/3651890.3672265: 3 segments of 1,024 devices on two planes
+/// against 18 of 128 in 5 pods of three tiers, more than 2,300 devices, +14.9% end to end). The paper's batch
+/// is not stated: the sign holds at two of them.
 #[test]
 fn two_planes_gain_what_was_published_over_a_clos_of_three_tiers() {
     let hpn = DesignSpec {
@@ -42,8 +43,8 @@ fn two_planes_gain_what_was_published_over_a_clos_of_three_tiers() {
     assert!((large - 0.149).abs() < POINTS && small > large && small < 0.3, "{small} {large}");
 }
 
-/// Rail-only, version 5 (arXiv 2307.12169v5, abstract): "maintaining the same training performance" as the network that joins rails. Dense models
-/// exchange nothing between rails.
+/// Rail-only, version 5 (arXiv 2307.12169v5, abstract): "maintaining the same training performance" as the
+/// network that joins rails. Dense models exchange nothing between rails.
 #[test]
 fn rail_only_trains_dense_models_as_fast_as_rail_optimized() {
     for (name, devices, tensor, pipeline) in [("llama-3-70b", 1024, 8, 4), ("gpt3-175b", 2048, 8, 8)] {
@@ -57,8 +58,9 @@ fn rail_only_trains_dense_models_as_fast_as_rail_optimized() {
     }
 }
 
-/// DeepSeek-V3 on 2,048 H800 (arXiv 2505.09343, table 4): a step takes 19.926 s on networks of one plane for each NIC, and 19.946 s on one that joins
-/// rails; its table 3 has three tiers for as many planes. The same step on three tiers is held to the same difference. The layout is that of the report (arXiv 2412.19437).
+/// DeepSeek-V3 on 2,048 H800 (arXiv 2505.09343, table 4): a step takes 19.926 s on networks of one plane for
+/// each NIC, and 19.946 s on one that joins rails; its table 3 has three tiers for as many planes. The same
+/// step on three tiers is held to the same difference. The layout is that of the report (arXiv 2412.19437).
 #[test]
 fn a_plane_for_each_nic_trains_experts_as_fast_as_three_tiers() {
     let run = run_on("h800", "deepseek-v3", 2048, |p| {

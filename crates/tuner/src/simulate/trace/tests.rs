@@ -27,8 +27,8 @@ fn run(settings: &[&str]) -> Run {
     }
 }
 
-/// The traces move the bytes of the traffic between ranks. On a non-blocking network they take the step's time, except for the difference
-/// between measured efficiencies of collectives and those of links.
+/// The traces move the bytes of the traffic between ranks. On a non-blocking network they take the step's
+/// time, except for the difference between measured efficiencies of collectives and those of links.
 #[test]
 fn traces_move_the_bytes_of_the_step() {
     let pipeline = [

@@ -51,7 +51,8 @@ const INPUTS: [&str; 29] = [
     "global_batch_seqs",
 ];
 
-/// Step times predicted by constants fitted without the run's publication, by identifier: the basis of the printed evidence.
+/// Step times predicted by constants fitted without the run's publication, by identifier: the basis of the
+/// printed evidence.
 static LEFT_OUT: LazyLock<BTreeMap<String, f64>> = LazyLock::new(|| {
     let text = include_str!("../../../../../catalog/evidence/left_out.csv");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -188,7 +189,8 @@ fn the_format_of_products() {
     let (keys, evidence) = known("number format");
     let pairs = pairs("dtype", keys);
     let right = errors("number format", &pairs, left_out);
-    // The documented band of this kind: 6% in the median, 17% for nine of ten, and the direction almost always.
+    // The documented band of this kind: 6% in the median, 17% for nine of ten, and the direction almost
+    // always.
     assert!(evidence.median < 0.06 && evidence.ninth < 0.17 && right > 0.95, "{right}");
     // The what-if prediction is the evaluation of the changed run and nothing else.
     let mut machines = Machines::default();

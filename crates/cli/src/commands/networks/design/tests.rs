@@ -1,9 +1,10 @@
 //! Purchases: the recommendation is also the best of all networks after simulation of each.
 //!
-//! `network design` excludes networks from the simulation that cost more in closed form than the cheapest simulated network.
-//! `questions.csv` has its recommendation for each question, and whether it is the same with all networks of the machine's own domain
-//! simulated. Rows marked `quick` are checked on every run. `DESIGN_QUESTIONS=TEXT` computes the rows whose line contains a text and writes
-//! the table to `questions.csv` in the folder for temporary files.
+//! `network design` excludes networks from the simulation that cost more in closed form than the cheapest
+//! simulated network. `questions.csv` has its recommendation for each question, and whether it is the same
+//! with all networks of the machine's own domain simulated. Rows marked `quick` are checked on every run.
+//! `DESIGN_QUESTIONS=TEXT` computes the rows whose line contains a text and writes the table to
+//! `questions.csv` in the folder for temporary files.
 
 use super::*;
 use clap::Parser;

@@ -1,7 +1,7 @@
 //! Devices and layout of `estimate` if they are open and the default layout does not fit.
 //!
-//! Responsible for: the result in the words of `search` if nothing fits. Does not change given settings: `railwright-answers` fills the
-//! rest.
+//! Responsible for: the result in the words of `search` if nothing fits. Does not change given settings:
+//! `railwright-answers` fills the rest.
 
 use crate::args::{self, Effort, Goal, OpenRun, RunArguments, Search};
 use crate::commands::planned::search;

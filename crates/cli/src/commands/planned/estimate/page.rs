@@ -1,7 +1,7 @@
 //! An estimate as a self-contained HTML page: the web UI of `railwright serve` with its results embedded.
 //!
-//! Responsible for: the requests that the web UI will send, their results, and its initial address. Does not draw anything: the web UI
-//! draws the same results as with a server.
+//! Responsible for: the requests that the web UI will send, their results, and its initial address. Does not
+//! draw anything: the web UI draws the same results as with a server.
 
 use crate::args::{self, By, Output, RunArguments};
 use crate::commands::catalogues;

@@ -88,7 +88,8 @@ fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
     }
 }
 
-/// The settings of `tp=8,pp=4`, or of `--tp 8 --pp 4` as a search prints them: names and values are those of the flags of `estimate`.
+/// The settings of `tp=8,pp=4`, or of `--tp 8 --pp 4` as a search prints them: names and values are those of
+/// the flags of `estimate`.
 fn flags(layout: &str) -> Result<RunFlags, Problem> {
     let mut words: Vec<String> = Vec::new();
     if layout.starts_with('-') {
