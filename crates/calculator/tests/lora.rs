@@ -104,8 +104,8 @@ fn adapters_on_attention_need_less_memory_than_training_everything() {
         let full = need(&model, &cluster, &plan);
         assert!(memory < full.1, "{}: {memory} {full:?}", model.name);
         // Adapters add kernels, whose launches count where the host limits the step: much for small models, a
-        // hundredth for others.
-        assert!(time < 1.01 * full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
+        // fiftieth at most for others.
+        assert!(time < 1.02 * full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
     }
 }
 

@@ -48,7 +48,7 @@ fn a_dropped_vision_tower_is_a_difference_of_parameters() {
     let words = ["--cluster", "dgx-h100", "--gpus", "16", "--tp", "2", "--gbs", "128", "--to", "megatron"];
     let all: Vec<&str> = ["export", "qwen3-vl-8b"].into_iter().chain(words).collect();
     let outcome = run(&all);
-    let warning = outcome.stderr.lines().find(|line| line.contains("the written file differs from the plan"));
+    let warning = outcome.stderr.lines().find(|line| line.contains("the exported file differs from the plan"));
     let warning = warning.unwrap_or_else(|| panic!("{}", outcome.stderr));
     assert!(warning.contains(" parameters instead of ") && !warning.contains("per step"), "{warning}");
     assert!(!warning.contains("megatron-core"), "{warning}");
@@ -248,7 +248,7 @@ fn an_export_that_describes_another_run_warns() {
     };
     let axolotl = of("axolotl", &batch);
     assert_eq!(axolotl.code, 0, "{}", axolotl.stderr);
-    assert!(axolotl.stderr.contains("the written file is slower than the plan"), "{}", axolotl.stderr);
+    assert!(axolotl.stderr.contains("the exported file is slower than the plan"), "{}", axolotl.stderr);
     let megatron = of("megatron", &["--gbs", "64", "--seq", "4096"]);
-    assert!(!megatron.stderr.contains("the written file"), "{}", megatron.stderr);
+    assert!(!megatron.stderr.contains("the exported file"), "{}", megatron.stderr);
 }

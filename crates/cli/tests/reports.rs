@@ -112,14 +112,14 @@ fn a_size_is_chosen_beside_one_that_is_set() {
         let run = ["estimate", "llama-3-70b", "--cluster", "dgx-h100", "--gpus", "256", "--json"];
         json(&[&run[..], sizes].concat(), code)
     };
-    let set = of(&["--tp", "8"], 1);
+    let set = of(&["--tp", "2"], 1);
     let chosen = set["chosen"].as_array().expect("a list");
     assert!(chosen.iter().any(|text| text == "pp 1, cp 1 (`auto` chooses a size)"), "{chosen:?}");
     assert_eq!(set["memory"]["fit"], "does_not_fit");
-    let auto = of(&["--tp", "8", "--pp", "auto"], 0);
-    assert_eq!((&auto["plan"]["tensor_parallel"], &auto["memory"]["fit"]), (&8.into(), &"fits".into()));
+    let auto = of(&["--tp", "2", "--pp", "auto"], 0);
+    assert_eq!((&auto["plan"]["tensor_parallel"], &auto["memory"]["fit"]), (&2.into(), &"fits".into()));
     assert!(auto["plan"]["pipeline_parallel"].as_u64() > Some(1), "{}", auto["plan"]);
-    assert_eq!(auto["step_time"], of(&["--tp", "8", "--auto", "pp"], 0)["step_time"]);
+    assert_eq!(auto["step_time"], of(&["--tp", "2", "--auto", "pp"], 0)["step_time"]);
 }
 
 #[test]

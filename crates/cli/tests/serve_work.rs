@@ -48,7 +48,7 @@ fn rests(server: &Served, within: Duration, what: &str) {
 fn large_answers_end_when_the_client_leaves() {
     let server = Served::new(&[TRACES]);
     let timeline = json!({
-        "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "pp": 8, "global-batch": 15_000, "detail": "operators"
+        "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "pp": 8, "global-batch": 14_000, "detail": "operators"
     });
     let traffic = json!({
         "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8_388_608, "tp": 8, "global-batch": 16_777_216, "by": "rail"

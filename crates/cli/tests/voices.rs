@@ -97,8 +97,8 @@ fn the_suffix_of_a_file_chooses_the_format() {
     for (name, start) in [
         ("a.json", "{\n  \"schema_version\": 2"),
         ("a.csv", "path,value"),
-        ("a.md", "53.5 s per step"),
-        ("a", "53.5 s per step"),
+        ("a.md", "53.6 s per step"),
+        ("a", "53.6 s per step"),
     ] {
         let path = folder.join(name).to_str().expect("UTF-8").to_owned();
         let line = [&ESTIMATE[..], &["-o", path.as_str()][..]].concat();
