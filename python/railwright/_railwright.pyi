@@ -178,20 +178,20 @@ class Settings(TypedDict, total=False):
     """Path of a calibration written by `railwright calibrate`."""
     tensor_parallel: int
     tp: int
-    """Tensor-parallel size (TP): ranks that shard each weight matrix."""
+    """Tensor-parallel size (TP), or `auto`: ranks that shard each weight matrix."""
     sequence_parallel: bool
     sp: bool
     """Shard norms, dropout and residuals along the sequence."""
     pipeline_parallel: int
     pp: int
-    """Pipeline-parallel size (PP): number of stages."""
+    """Pipeline-parallel size (PP), or `auto`: number of stages."""
     virtual_stages: int
     vp: int
     vpp: int
     """Virtual pipeline stages (VPP): model chunks per stage, for interleaving."""
     context_parallel: int
     cp: int
-    """Context-parallel size (CP): ranks that shard each sequence."""
+    """Context-parallel size (CP), or `auto`: ranks that shard each sequence."""
     context_kind: _Word
     """Context-parallel algorithm."""
     data_parallel: int
@@ -199,10 +199,12 @@ class Settings(TypedDict, total=False):
     """Data-parallel size (DP), sharded replicas included."""
     expert_parallel: int
     ep: int
-    """Expert-parallel size (EP): ranks that share the routed experts."""
+    """Expert-parallel size (EP), or `auto`: ranks that share the routed experts."""
     expert_tensor_parallel: int
     etp: int
     """Expert tensor-parallel size (ETP): ranks that shard each expert matrix."""
+    auto: Sequence[str]
+    """Parallel sizes to choose in addition to those that are set: a list of `tp`, `pp`, `cp` and `ep`."""
     sharding: _Word
     zero: _Word
     """Data-parallel sharding (ZeRO stage, FSDP or HSDP)."""
@@ -469,6 +471,12 @@ class Estimate:
     @property
     def step_time_high_s(self) -> float:
         """Upper end of the step-time interval, in seconds."""
+    @property
+    def step_time_half_low_s(self) -> float:
+        """Lower end of the range that is expected to contain half of the measurements, in seconds."""
+    @property
+    def step_time_half_high_s(self) -> float:
+        """Upper end of that range, in seconds."""
     @property
     def interval_share(self) -> float:
         """Coverage of the interval: share of measurements inside it."""

@@ -2083,8 +2083,14 @@ class Interval(Record):
     def high(self) -> float:
         """Upper bound."""
     @property
+    def half_low(self) -> float:
+        """Lower end of the range that is expected to contain half of the measurements."""
+    @property
+    def half_high(self) -> float:
+        """Upper end of that range."""
+    @property
     def coverage(self) -> float:
-        """Share of measurements inside the interval."""
+        """Share of measurements from `low` to `high`."""
     @property
     def runs(self) -> int:
         """Number of measured runs behind the width."""
@@ -2444,7 +2450,7 @@ class EvidenceShare(Record):
     """A share of the step with its evidence."""
     @property
     def id(self) -> str:
-        """`operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives.interpolated`, `collectives.derived`, `software`, `schedule`."""
+        """`operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives. interpolated`, `collectives.derived`, `software`, `schedule`."""
     @property
     def title(self) -> str:
         """Title for display."""
@@ -4806,6 +4812,9 @@ class NetworkDesign(Answer):
     @property
     def scale_up_prices(self) -> Record:
         """Price of each device's part of a scale-up domain beyond the machine's own, by domain size."""
+    @property
+    def scale_up_watts(self) -> Record:
+        """Power of the same parts, if given; it is in the watts of the rows."""
     @property
     def unpriced_domains(self) -> list[int]:
         """Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows."""
@@ -8923,6 +8932,9 @@ class Sensitivity(Answer):
     def devices(self) -> int:
         """Accelerators used."""
     @property
+    def devices_by_kind(self) -> str:
+        """Devices by kind, as text."""
+    @property
     def plan(self) -> str:
         """The plan in one line."""
     @property
@@ -9878,6 +9890,9 @@ class WhatifSummary(Record):
     @property
     def devices(self) -> int:
         """Accelerators used."""
+    @property
+    def devices_by_kind(self) -> str:
+        """Devices by kind, as text."""
     @property
     def stages(self) -> int:
         """Pipeline stages."""

@@ -678,6 +678,7 @@ def profile(
     paths: Sequence[str | PathLike[str]] | str | PathLike[str],
     *,
     step: int | str | PathLike[str] | None = None,
+    steps: str | PathLike[str] | None = None,
     rank: Sequence[int | str | PathLike[str]] | int | str | PathLike[str] | None = None,
     depth: int | str | PathLike[str] | None = None,
     top: int | str | PathLike[str] | None = None,
@@ -704,6 +705,7 @@ def profile(
 
     paths: Traces: files, folders, globs or archives (.json, .json.gz, .json.zst, .tar).
     step: Show one step, by number.
+    steps: Read these steps only, such as `10..12`, `10..` or `..12`.
     rank: Show one rank, or up to 16 with `--columns`; waits still name all ranks.
     depth: Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels (default: 3).
     top: Number of kernels to list (default: 10).
@@ -726,7 +728,7 @@ def profile(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "by": by, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
+    found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "steps": steps, "rank": rank, "depth": depth, "top": top, "by": by, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -182,8 +182,8 @@ def show(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
-        [default: none; as storage, at 100G with radix 64].
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string. [default:
+        none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     svg: Output an SVG diagram.
@@ -345,8 +345,8 @@ def cost(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
-        [default: none; as storage, at 100G with radix 64].
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string. [default:
+        none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     designs: Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed, rail-only, dual-plane,
@@ -517,8 +517,8 @@ def failures(
         up to 8 devices].
     storage: Storage network of the servers, such as `ports=2,speed=400G,oversubscription=4:3,endpoints=56`. Expects a string.
         [default: none; ports 2, speed and radix as for devices, oversubscription 1, endpoints 0, medium fibre].
-    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string.
-        [default: none; as storage, at 100G with radix 64].
+    in_band: In-band management network, set as `storage`; `endpoints` is the number of other ports. Expects a string. [default:
+        none; as storage, at 100G with radix 64].
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     exposed_share: Exposed network time as a share of the step [default: 0.2, or from --run].
@@ -526,8 +526,8 @@ def failures(
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     interruption_hours: Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278].
-    recovery: Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over its domain (default:
-        spread).
+    recovery: Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over its domain
+        (default: spread).
     rates: Override catalogue failure rates with a table (repeatable).
     fail: Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable).
     samples: Number of failure states to sample [default: 10,000 if --fail selects parts at random].
@@ -584,7 +584,7 @@ def design(
     speeds: NIC bandwidths per device [default: 200G, 400G, 800G and that of the cluster, up to the limit of the device].
     network: Set any other design-file key for all networks, such as `radix=128` (repeatable).
     prices: Override catalogue prices with a price list (repeatable).
-    scale_up_price: Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable).
+    scale_up_price: Extra price (and watts) per device of a larger scale-up domain, such as `64=2500,90W` (repeatable).
     budget: Maximum price of the network in dollars, such as `30M`.
     years: Depreciation period of network and devices, in years (default: 4).
     all: Show all designs, not only the Pareto fronts.

@@ -239,7 +239,7 @@ fn a_range_or_row_that_is_not_there_is_refused() {
     let ask = |question: &Question, rows: &Rows| sums(&job, &joined, &tables, question, rows, &OneByOne);
     let outside = Some(Window { from: i64::MAX - 1, to: i64::MAX });
     let far = ask(&Question { window: outside, ..Question::default() }, &Rows::Default).expect_err("outside");
-    assert!(far.to_string().contains("outside of the step"), "{far}");
+    assert!(far.to_string().contains("outside the step"), "{far}");
     let row = ask(&Question::default(), &Rows::Some(Vec::new(), vec![100_000])).expect_err("no row");
     assert!(row.to_string().contains("unknown row 100000"), "{row}");
 }

@@ -216,9 +216,9 @@ fn times_that_cannot_be_are_damage() {
     for (rows, expected) in [
         (&[(9, 3)][..], "row 0 of `gpu.parquet` ends before it starts"),
         (&[(0, i64::MIN)], "ends before it starts"),
-        (&[(i64::MIN, 5)], "is outside of"),
-        (&[(0, i64::MAX)], "is outside of"),
-        (&[(i64::MAX - 3, i64::MAX)], "is outside of"),
+        (&[(i64::MIN, 5)], "is outside the"),
+        (&[(0, i64::MAX)], "is outside the"),
+        (&[(i64::MAX - 3, i64::MAX)], "is outside the"),
         (&[(0, 1), (5, 9), (4, 6)], "row 2 of `gpu.parquet` starts before the previous row"),
         (&[(0, LIMIT), (0, LIMIT)], "raises the sum"),
     ] {

@@ -44,7 +44,8 @@ export interface Accelerator {
    */
   compute_units: number | null
   /**
-   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes. Unit: B.
+   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data
+   * sheet in decimal gigabytes. Unit: B.
    */
   memory: number
   /**

@@ -133,7 +133,8 @@ export interface Evidence {
    */
   samples: number
   /**
-   * Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0 for one measurement.
+   * Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0
+   * for one measurement.
    */
   spread: number
   /**
@@ -145,7 +146,8 @@ export interface Evidence {
    */
   error_after: number
   /**
-   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed.
+   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
+   * computed.
    */
   uncertainty?: number
 }
@@ -210,12 +212,13 @@ export interface HostCosts {
   evidence: Evidence
 }
 /**
- * Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation.
+ * Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the
+ * calibration's software generation.
  */
 export interface StepTimes {
   /**
-   * Factors on the predicted times of the parts, in the order of `crate::software::Part::ALL`, for runs of models and formats without
-   * measurements.
+   * Factors on the predicted times of the parts, in the order of `crate::software::Part::ALL`, for runs
+   * of models and formats without measurements.
    *
    * @minItems 4
    * @maxItems 4
@@ -314,15 +317,17 @@ export interface Rate {
   operators: Operators
   regime: Regime
   /**
-   * Work of one operator (in the unit of `Operators`) and the rate there, by growing work. The rate is the law's time over the
-   * measured time: linear in the logarithm of work between two points, constant beyond them.
+   * Work of one operator (in the unit of `Operators`) and the rate there, by growing work. The rate is
+   * the law's time over the measured time: linear in the logarithm of work between two points,
+   * constant beyond them.
    */
   points: [number, number][]
   evidence: Evidence
 }
 /**
- * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law
- * gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition.
+ * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor
+ * of nccl-tests. A sustained law gives the time within the run after the last rank has arrived; the
+ * generation's constants are not applied in addition.
  */
 export interface CollectiveLaw {
   operation: CollectiveKind
@@ -403,13 +408,13 @@ export interface Line {
    */
   error_after: number
   /**
-   * Leave-one-shape-out error of the fit, as a share. A constant is used if this is below `Self::error_before`. `null` without a fit
-   * or without held-out measurements.
+   * Leave-one-shape-out error of the fit, as a share. A constant is used if this is below
+   * `Self::error_before`. `null` without a fit or without held-out measurements.
    */
   error_left_out: number | null
   /**
-   * True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them
-   * then counts as an error.
+   * True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the
+   * excess of a prediction over them then counts as an error.
    */
   is_bound: boolean
 }

@@ -59,7 +59,8 @@ export interface Accelerator {
    */
   compute_units: number | null
   /**
-   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes. Unit: B.
+   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data
+   * sheet in decimal gigabytes. Unit: B.
    */
   memory: number
   /**
@@ -187,8 +188,8 @@ export interface Network {
    */
   in_network_reduction?: boolean
   /**
-   * Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
-   * network joins the rails.
+   * Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose
+   * forwarding is exposed; 1 if the network joins the rails.
    */
   rail_forwarding?: number
 }

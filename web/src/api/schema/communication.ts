@@ -42,7 +42,8 @@ export type CommunicationAnswer =
        */
       warnings: Warning[]
       /**
-       * Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all.
+       * Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists
+       * all.
        */
       collectives: CollectiveRow[]
       /**
@@ -133,7 +134,8 @@ export interface RankClock {
    */
   rank: number
   /**
-   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind.
+   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock
+   * is behind.
    */
   offset_ns: number
   /**
@@ -309,7 +311,8 @@ export interface GroupCommunication {
    */
   exposed_transfer_ns: number
   /**
-   * Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives with a size. Unit: B/s.
+   * Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives
+   * with a size. Unit: B/s.
    */
   algorithm_bandwidth: number | null
   /**
@@ -329,8 +332,8 @@ export interface GroupCommunication {
    */
   slack_ns: number
   /**
-   * Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is less data rather than another
-   * order. Unit: B/s.
+   * Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is
+   * less data rather than another order. Unit: B/s.
    */
   required_bandwidth: number | null
   /**
@@ -484,7 +487,8 @@ export interface PartRow {
    */
   exposed_transfer_ns: number
   /**
-   * Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap.
+   * Compute of this rank between the start and the first need of the result, in nanoseconds: available
+   * for overlap.
    */
   slack_ns: number
 }
@@ -550,8 +554,8 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `null` with fewer than
-   * three.
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and
+   * size); `null` with fewer than three.
    */
   of_peers: number | null
 }
@@ -588,7 +592,8 @@ export interface Late {
    */
   share: number
   /**
-   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
+   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in
+   * it.
    */
   is_straggler: boolean
 }
@@ -618,11 +623,13 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null`
+   * without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without
+   * one.
    */
   communication_speed: number | null
   /**

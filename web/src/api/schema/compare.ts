@@ -415,7 +415,8 @@ export interface Shift {
   first: Spread
   second: Spread
   /**
-   * Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first.
+   * Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and
+   * one of the first.
    */
   shift: number
   /**

@@ -188,7 +188,8 @@ export interface Measured {
    */
   other_batch: number
   /**
-   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over. Unit: s.
+   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that
+   * it averages over. Unit: s.
    */
   step_time: number
   /**

@@ -338,7 +338,8 @@ export interface Plan {
    */
   tensor_parallel: number
   /**
-   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
+   * 2022).
    */
   sequence_parallel: boolean
   /**
@@ -387,14 +388,15 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through
+   * `Plan::adapters`.
    */
   lora?: Lora | null
   frozen_weights: FrozenWeights & string
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
-   * stages.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`:
+   * `Plan::recompute` on all stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -422,16 +424,18 @@ export interface Plan {
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
-   * sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
+   * `null`: one document per sequence.
    */
   document_length: number | null
   /**
-   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
+   * lengths.
    */
   document_length_cv: number
   /**
-   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
+   * padding.
    */
   vocabulary_multiple: number
 }
@@ -444,7 +448,8 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with
+   * a replica per group.
    */
   group: number | null
   /**
@@ -489,8 +494,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
-   * Other layers are not recomputed. `Selective` without modules skips layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -570,7 +576,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements inside the interval.
+   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   */
+  half_low: number
+  /**
+   * Upper end of that range. Unit: s.
+   */
+  half_high: number
+  /**
+   * Share of measurements from `low` to `high`.
    */
   coverage: number
   /**
@@ -624,8 +638,8 @@ export interface Efficiency {
    */
   model_flop: ModelFlop[]
   /**
-   * Arithmetic that all devices execute in a step, including recompute and excluding masked attention. Never less than in the causal
-   * convention. Unit: FLOP.
+   * Arithmetic that all devices execute in a step, including recompute and excluding masked attention.
+   * Never less than in the causal convention. Unit: FLOP.
    */
   hardware_flop: number
   /**
@@ -678,7 +692,8 @@ export interface Utilization {
  */
 export interface Part {
   /**
-   * Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+   * Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`,
+   * `compute.mlp.forward`.
    */
   id: string
   /**
@@ -731,7 +746,8 @@ export interface StageRow {
    */
   recompute: number
   /**
-   * Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions. Unit: s.
+   * Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two
+   * directions. Unit: s.
    */
   busy: number
   /**
@@ -829,7 +845,8 @@ export interface MemoryEstimate {
    */
   peak: number
   /**
-   * Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit. Unit: B.
+   * Free memory on it; negative if the allocator must release reserved memory, or if the plan does not
+   * fit. Unit: B.
    */
   margin: number
   /**
@@ -1059,8 +1076,9 @@ export interface Warning {
  */
 export interface EvidenceShare {
   /**
-   * `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
-   * `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
+   * `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`,
+   * `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives.
+   * interpolated`, `collectives.derived`, `software`, `schedule`.
    */
   id: string
   /**
@@ -1184,7 +1202,8 @@ export interface Measured {
    */
   other_batch: number
   /**
-   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over. Unit: s.
+   * Seconds of one step: the median of the reports that were kept, each weighted with the iterations that
+   * it averages over. Unit: s.
    */
   step_time: number
   /**
@@ -1216,7 +1235,8 @@ export interface Measured {
  */
 export interface Comparison {
   /**
-   * Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`.
+   * Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or
+   * `reserved`.
    */
   figure: string
   /**

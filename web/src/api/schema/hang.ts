@@ -57,8 +57,8 @@ export interface Hang {
    */
   without_dump: number[]
   /**
-   * Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no
-   * dump.
+   * Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or
+   * the peer of a message has no dump.
    */
   incomplete_groups: Group[]
   /**
@@ -139,8 +139,8 @@ export interface Stuck {
    */
   missing: number[]
   /**
-   * Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group does not list its ranks, all ranks
-   * without a dump.
+   * Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group
+   * does not list its ranks, all ranks without a dump.
    */
   unknown: number[]
   /**
@@ -254,11 +254,13 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null`
+   * without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without
+   * one.
    */
   communication_speed: number | null
   /**

@@ -42,7 +42,8 @@ export interface LogAnswer {
    */
   stragglers: Straggler[]
   /**
-   * Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
+   * Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1)
+   * if it can be known.
    */
   curve: [number, number, number | null][]
   /**
@@ -83,7 +84,8 @@ export interface Judged {
    */
   segments: Segment[]
   /**
-   * Relative change of the step time over the last segment, by a robust line; `null` with too few reports.
+   * Relative change of the step time over the last segment, by a robust line; `null` with too few
+   * reports.
    */
   drift: number | null
   /**
@@ -111,7 +113,8 @@ export interface Judged {
    */
   not_a_number: number
   /**
-   * Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds. Unit: s.
+   * Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank,
+   * in seconds. Unit: s.
    */
   timers: [string, number, number][]
   /**

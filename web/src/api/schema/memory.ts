@@ -99,11 +99,13 @@ export interface MemoryReport {
    */
   device_memory: number
   /**
-   * Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails. Unit: B.
+   * Free memory on the worst stage at its expected peak; negative if the allocator must release memory,
+   * or fails. Unit: B.
    */
   margin: number
   /**
-   * Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory, of which about half is usable. Unit: B.
+   * Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory,
+   * of which about half is usable. Unit: B.
    */
   least: number
   fit: Fit

@@ -66,7 +66,8 @@ export interface DeviceReport {
    */
   reserved_bytes: number
   /**
-   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `null` without segments.
+   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `null` without
+   * segments.
    */
   fragmented_bytes: number | null
   /**
@@ -106,7 +107,8 @@ export interface DeviceReport {
    */
   segment_frees: number
   /**
-   * Number of times that the allocator released segments and requested one at once: its cache had no block that fits.
+   * Number of times that the allocator released segments and requested one at once: its cache had no
+   * block that fits.
    */
   cache_flushes: number
   /**

@@ -116,8 +116,9 @@ export type Usage =
          */
         fused: string
         /**
-         * Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens of another stack
-         * (keys and values of cross-attention), or 1 for a vector per sample (modulation by time step or class).
+         * Positions per sample that the GEMM multiplies, if they are not those of the sequence: the tokens
+         * of another stack (keys and values of cross-attention), or 1 for a vector per sample
+         * (modulation by time step or class).
          */
         positions?: number | null
       }
@@ -255,7 +256,8 @@ export interface Model {
    */
   name: string
   /**
-   * Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without a file.
+   * Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without
+   * a file.
    */
   family: string
   /**
@@ -328,7 +330,8 @@ export interface Layer {
   norms: number
   norm: Norm
   /**
-   * True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
+   * True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX,
+   * Falcon, Phi).
    */
   parallel_residual: boolean
   /**
@@ -541,14 +544,16 @@ export interface Weight {
    */
   columns: number
   /**
-   * Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight and this one executes it again.
+   * Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight
+   * and this one executes it again.
    */
   copies: number
   cut: Cut
   usage: Usage
 }
 /**
- * Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h.
+ * Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection
+ * of 2h to h.
  */
 export interface MultiTokenPrediction {
   /**
@@ -560,7 +565,8 @@ export interface MultiTokenPrediction {
    */
   layer_kind: number
   /**
-   * Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model.
+   * Weights of one module in addition to its layer (norms, projection). Embedding and head are shared
+   * with the model.
    */
   weights: Weight[]
 }
@@ -573,11 +579,13 @@ export interface Tower {
    */
   name: string
   /**
-   * Positions per sample in the stack, from the configuration; `null` if they depend on the data (a text encoder).
+   * Positions per sample in the stack, from the configuration; `null` if they depend on the data (a text
+   * encoder).
    */
   tokens: number | null
   /**
-   * Positions per sample passed to the main stack, fewer if patches are merged; `null` if they depend on the data.
+   * Positions per sample passed to the main stack, fewer if patches are merged; `null` if they depend on
+   * the data.
    */
   handed_on: number | null
   stack: Model

@@ -62,16 +62,30 @@ export interface NetworkDesignAnswer {
     [k: string]: number
   }
   /**
-   * Sizes of larger scale-up domains without a price, so that the cost per token of their rows is unknown. In the order of the rows.
+   * Power of the same parts, if given; it is in the watts of the rows.
+   */
+  scale_up_watts?: {
+    /**
+     * Unit: W.
+     *
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^\d+$".
+     */
+    [k: string]: number
+  }
+  /**
+   * Sizes of larger scale-up domains without a price, so that the cost per token of their rows is
+   * unknown. In the order of the rows.
    */
   unpriced_domains: number[]
   /**
-   * Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
-   * Empty without simulation.
+   * Rows with a simulated cost per token equal to the lowest within intervals; a single one is the
+   * winner. Empty without simulation.
    */
   contenders: number[]
   /**
-   * True if the fronts include watts. Requires the power of every design, because an unknown value would count as 0.
+   * True if the fronts include watts. Requires the power of every design, because an unknown value would
+   * count as 0.
    */
   compares_power: boolean
   /**
@@ -141,8 +155,8 @@ export interface Row {
    */
   tokens_per_second: number | null
   /**
-   * Factor of the availability by failures of this network, in proportion to its part of the step. Of a job with a goodput, relative to
-   * the network in it. `null` without a step.
+   * Factor of the availability by failures of this network, in proportion to its part of the step. Of a
+   * job with a goodput, relative to the network in it. `null` without a step.
    */
   kept: number | null
   share: Share
@@ -151,7 +165,8 @@ export interface Row {
    */
   class: number
   /**
-   * True if no other design of the same domain size is at least as good in time, dollars and watts and better in one.
+   * True if no other design of the same domain size is at least as good in time, dollars and watts and
+   * better in one.
    */
   on_front: boolean
   /**
@@ -159,7 +174,8 @@ export interface Row {
    */
   on_whole_front: boolean
   /**
-   * True for the lowest cost per token, among designs comparable by it. After simulation, only if its interval is below all others.
+   * True for the lowest cost per token, among designs comparable by it. After simulation, only if its
+   * interval is below all others.
    */
   cheapest_token: boolean
   /**
@@ -246,11 +262,13 @@ export interface Simulated {
    */
   step_time: number
   /**
-   * True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider.
+   * True if groups of one kind with different routes were simulated at the rate of the slowest. The
+   * interval is then wider.
    */
   is_merged: boolean
   /**
-   * Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds. Unit: s.
+   * Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+   * seeds. Unit: s.
    */
   step_low: number
   /**

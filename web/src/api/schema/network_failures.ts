@@ -105,7 +105,8 @@ export interface Job {
    */
   exposed_domain_share: number
   /**
-   * Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
+   * Hours of all devices that an interruption costs: noticing, starting again, work since the last
+   * checkpoint.
    */
   interruption_hours: number
   recovery: Recovery
@@ -193,7 +194,8 @@ export interface Design {
   side?: SideNetwork[]
 }
 /**
- * Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its parts.
+ * Scale-up domains, each modelled as one non-blocking switch with a share of its bandwidth for each of its
+ * parts.
  */
 export interface Domain {
   /**
@@ -278,7 +280,8 @@ export interface ClosNetwork {
   top_ports?: number | null
 }
 /**
- * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
+ * A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of
+ * their core group.
  */
 export interface Clos {
   /**
@@ -363,7 +366,8 @@ export interface Upper {
  * A dragonfly: `groups` groups of `routers` fully connected routers, each with a number of hosts and global
  * links.
  *
- * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a = 2p = 2h`.
+ * J. Kim et al. (ISCA 2008): radix `p + a - 1 + h`, at most `a h + 1` groups, `a p g` hosts, balanced at `a
+ * = 2p = 2h`.
  */
 export interface Dragonfly {
   /**
@@ -384,7 +388,8 @@ export interface Dragonfly {
   globals: number
 }
 /**
- * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB 2017).
+ * A dragonfly+: groups are two-tier trees, global links leave from the spines (A. Shpiner et al., HiPINEB
+ * 2017).
  */
 export interface DragonflyPlus {
   /**
@@ -409,8 +414,8 @@ export interface DragonflyPlus {
   globals: number
 }
 /**
- * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q - d) / 2`, where
- * `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
+ * Slim Fly on McKay-Miller-Siran graphs (M. Besta and T. Hoefler, SC 2014): `2 q^2` routers of degree `(3q -
+ * d) / 2`, where `q = 4w + d` and `d` is -1, 0 or 1, with `ceil(degree / 2)` hosts each.
  */
 export interface SlimFly {
   /**
@@ -440,15 +445,18 @@ export interface Torus {
   cube: number | null
 }
 /**
- * Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs x flowlets` on
+ * each port, with equal bytes.
  *
- * A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws its route again, at random
- * (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all routes of a message carry their shares at the same time, so the
- * time is an upper bound: in sequence, a flowlet on a busy link delays only itself.
+ * A flowlet is a burst between two gaps that are longer than the difference of path delays; a switch draws
+ * its route again, at random (S. Kandula et al., 2007; E. Vanini et al., LetFlow, NSDI 2017). Here all
+ * routes of a message carry their shares at the same time, so the time is an upper bound: in sequence, a
+ * flowlet on a busy link delays only itself.
  *
- * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
- * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
- * over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`,
+ * src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each
+ * (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports
+ * of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -464,7 +472,8 @@ export interface Connection {
    */
   flowlets?: number
   /**
-   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
+   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as
+   * with bonded ports.
    */
   plane_striping: boolean
 }
@@ -590,7 +599,8 @@ export interface ClassLoss {
    */
   slowed: number
   /**
-   * Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop.
+   * Devices of all domains with a member that is cut off or slowed: the devices that a job would have to
+   * drop.
    */
   touched: number
   /**
@@ -816,9 +826,9 @@ export interface Sampled {
    */
   stopped: number
   /**
-   * Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence:
-   * three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249,
-   * 1983).
+   * Standard error of the share. If no state or every state was stopped, it is the bound on the share's
+   * distance with 95% confidence: three over the number of samples (J. A. Hanley and A. Lippman-Hand,
+   * "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
    */
   stopped_error: number
   /**

@@ -63,7 +63,8 @@ export interface NetworkSimulateAnswer {
    */
   over_seeds?: OverSeeds | null
   /**
-   * Placement of the ranks, and step times of other orders of the hosts. `null` unless hosts are specified.
+   * Placement of the ranks, and step times of other orders of the hosts. `null` unless hosts are
+   * specified.
    */
   placed?: Placed | null
   /**
@@ -242,7 +243,8 @@ export interface Ordered {
    */
   step_time: number
   /**
-   * Step time over that with ranks on the first devices, minus 1. `null` if failed parts disconnect these.
+   * Step time over that with ranks on the first devices, minus 1. `null` if failed parts disconnect
+   * these.
    */
   over_contiguous?: number | null
   bytes: ByLevel

@@ -243,7 +243,8 @@ export interface ProfileAnswer {
    */
   steps_covered: string
   /**
-   * Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a mean over whole steps.
+   * Part of the last step after the end of the recording, in nanoseconds: it completes the step, for a
+   * mean over whole steps.
    */
   added_ns: number
   /**
@@ -387,7 +388,8 @@ export interface WarmUp {
 export interface CauseRow {
   cause: Cause
   /**
-   * The innermost frame of the launching thread. `null` if no frame was recorded, and for the rest of a cause.
+   * The innermost frame of the launching thread. `null` if no frame was recorded, and for the rest of a
+   * cause.
    */
   frame: string | null
   /**
@@ -487,11 +489,13 @@ export interface ModeRow {
    */
   generation_tokens: number | null
   /**
-   * Computed tokens per second of these steps: prompt tokens and those of decode. `null` if an annotation lacks them.
+   * Computed tokens per second of these steps: prompt tokens and those of decode. `null` if an annotation
+   * lacks them.
    */
   tokens_per_s: number | null
   /**
-   * Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
+   * Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in
+   * nanoseconds.
    */
   groups_ns: number[]
   /**
@@ -735,8 +739,8 @@ export interface RankSteps {
    */
   ranks: number[]
   /**
-   * By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays
-   * the others.
+   * By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank
+   * with the largest value delays the others.
    */
   own_time_ns: (number | null)[][]
   /**
@@ -775,7 +779,8 @@ export interface Spread {
   worst: number[]
 }
 /**
- * Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step.
+ * Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than
+ * a step.
  */
 export interface Recorded {
   /**
@@ -993,7 +998,8 @@ export interface RankHealth {
    */
   xid_errors: number[]
   /**
-   * Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
+   * Growth of totals by name; the value itself with a single reading. Network cards are those of the
+   * rank's host.
    */
   errors: [string, number][]
 }
@@ -1085,7 +1091,8 @@ export interface Finding {
    */
   certainty?: Certainty | null
   /**
-   * Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`).
+   * Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices
+   * (`super::Report::from_host`).
    */
   gpu_hours_per_day: number | null
   subject?: Subject

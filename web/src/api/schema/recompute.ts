@@ -175,7 +175,8 @@ export interface Answer {
    */
   stages: StageRow[]
   /**
-   * Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal.
+   * Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven
+   * optimal.
    */
   gap: number
   /**
@@ -367,7 +368,8 @@ export interface Plan {
    */
   tensor_parallel: number
   /**
-   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
+   * 2022).
    */
   sequence_parallel: boolean
   /**
@@ -416,14 +418,15 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through
+   * `Plan::adapters`.
    */
   lora?: Lora | null
   frozen_weights: FrozenWeights & string
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
-   * stages.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`:
+   * `Plan::recompute` on all stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -451,16 +454,18 @@ export interface Plan {
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
-   * sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
+   * `null`: one document per sequence.
    */
   document_length: number | null
   /**
-   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
+   * lengths.
    */
   document_length_cv: number
   /**
-   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
+   * padding.
    */
   vocabulary_multiple: number
 }
@@ -473,7 +478,8 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with
+   * a replica per group.
    */
   group: number | null
   /**
@@ -518,8 +524,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
-   * Other layers are not recomputed. `Selective` without modules skips layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**

@@ -278,7 +278,8 @@ export interface SearchAnswer {
    */
   why_not: Answer[]
   /**
-   * Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits; empty unless requested.
+   * Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits;
+   * empty unless requested.
    */
   map: Cell[]
   /**
@@ -301,7 +302,8 @@ export interface SearchAnswer {
 /**
  * Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
  *
- * The numbers pruned depend on the order of threads. They are not serialized: the same search has the same result.
+ * The numbers pruned depend on the order of threads. They are not serialized: the same search has the same
+ * result.
  */
 export interface Counters {
   /**
@@ -309,7 +311,8 @@ export interface Counters {
    */
   enumerated: number
   /**
-   * Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the number of strategies below it.
+   * Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the
+   * number of strategies below it.
    */
   invalid: number
 }
@@ -404,7 +407,8 @@ export interface Candidate {
    */
   step_time: number
   /**
-   * Predicted step time including the slowdown by allocator retries near the memory limit: the sort key of candidates. Unit: s.
+   * Predicted step time including the slowdown by allocator retries near the memory limit: the sort key
+   * of candidates. Unit: s.
    */
   expected_time: number
   time: TimeBreakdown
@@ -450,7 +454,8 @@ export interface Plan {
    */
   tensor_parallel: number
   /**
-   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
+   * 2022).
    */
   sequence_parallel: boolean
   /**
@@ -499,14 +504,15 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through
+   * `Plan::adapters`.
    */
   lora?: Lora | null
   frozen_weights: FrozenWeights & string
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
-   * stages.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`:
+   * `Plan::recompute` on all stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -534,16 +540,18 @@ export interface Plan {
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
-   * sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
+   * `null`: one document per sequence.
    */
   document_length: number | null
   /**
-   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
+   * lengths.
    */
   document_length_cv: number
   /**
-   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
+   * padding.
    */
   vocabulary_multiple: number
 }
@@ -556,7 +564,8 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with
+   * a replica per group.
    */
   group: number | null
   /**
@@ -601,8 +610,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
-   * Other layers are not recomputed. `Selective` without modules skips layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -736,7 +746,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements inside the interval.
+   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   */
+  half_low: number
+  /**
+   * Upper end of that range. Unit: s.
+   */
+  half_high: number
+  /**
+   * Share of measurements from `low` to `high`.
    */
   coverage: number
   /**

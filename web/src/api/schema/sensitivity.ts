@@ -35,6 +35,10 @@ export interface SensitivityAnswer {
    */
   devices: number
   /**
+   * Devices by kind, as text.
+   */
+  devices_by_kind: string
+  /**
    * The plan in one line.
    */
   plan: string
@@ -116,7 +120,8 @@ export interface SumRule {
    */
   times: number
   /**
-   * Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the difference.
+   * Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the
+   * difference.
    */
   rest: number
 }
@@ -133,7 +138,8 @@ export interface Capacity {
    */
   peak: number
   /**
-   * Minimum device memory of the run. Below, running out of memory is the more likely outcome; above, capacity has no effect. Unit: B.
+   * Minimum device memory of the run. Below, running out of memory is the more likely outcome; above,
+   * capacity has no effect. Unit: B.
    */
   least: number
   fit: Fit

@@ -167,7 +167,8 @@ export interface Goal {
    */
   budget: number | null
   /**
-   * Minimum marginal efficiency for adding devices: work of an added device as a share of that of a device of the smallest number.
+   * Minimum marginal efficiency for adding devices: work of an added device as a share of that of a
+   * device of the smallest number.
    */
   worth: number
 }
@@ -247,8 +248,9 @@ export interface Row {
    */
   on_hull: boolean
   /**
-   * Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `null`
-   * for the smallest, and for numbers that are no faster than a smaller one.
+   * Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of
+   * the smallest number. `null` for the smallest, and for numbers that are no faster than a smaller
+   * one.
    */
   marginal_efficiency: number | null
   /**
@@ -285,7 +287,8 @@ export interface Plan {
    */
   tensor_parallel: number
   /**
-   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
+   * 2022).
    */
   sequence_parallel: boolean
   /**
@@ -334,14 +337,15 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through
+   * `Plan::adapters`.
    */
   lora?: Lora | null
   frozen_weights: FrozenWeights & string
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
-   * stages.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`:
+   * `Plan::recompute` on all stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -369,16 +373,18 @@ export interface Plan {
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
-   * sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
+   * `null`: one document per sequence.
    */
   document_length: number | null
   /**
-   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
+   * lengths.
    */
   document_length_cv: number
   /**
-   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
+   * padding.
    */
   vocabulary_multiple: number
 }
@@ -391,7 +397,8 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with
+   * a replica per group.
    */
   group: number | null
   /**
@@ -436,8 +443,9 @@ export interface Lora {
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
-   * Other layers are not recomputed. `Selective` without modules skips layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number
+   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
+   * layers.
    */
   segments: Recompute[]
   /**
@@ -500,7 +508,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements inside the interval.
+   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   */
+  half_low: number
+  /**
+   * Upper end of that range. Unit: s.
+   */
+  half_high: number
+  /**
+   * Share of measurements from `low` to `high`.
    */
   coverage: number
   /**
@@ -722,7 +738,8 @@ export interface Stop {
    */
   row: number
   /**
-   * True if a larger number was tried and was inefficient. Otherwise the end of the table is still efficient.
+   * True if a larger number was tried and was inefficient. Otherwise the end of the table is still
+   * efficient.
    */
   is_reached: boolean
 }

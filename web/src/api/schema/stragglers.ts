@@ -80,12 +80,13 @@ export type StragglersAnswer =
        */
       step_time_ns: number
       /**
-       * Step time with all ranks at the median speed of their peers, and slow links and stages at that of the others.
+       * Step time with all ranks at the median speed of their peers, and slow links and stages at that of the
+       * others.
        */
       step_time_without_ns: number
       /**
-       * Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,
-       * and the replay error.
+       * Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most
+       * 5% of a step), 0.5% of a step, and the replay error.
        */
       noise_ns: number
       /**
@@ -93,8 +94,9 @@ export type StragglersAnswer =
        */
       replay_error: number
       /**
-       * Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other in turn, or stages that are
-       * somewhat longer than the others. 0 below the noise, and without a verdict.
+       * Step time that evident delays beyond the named ones cost, in nanoseconds: ranks that delay each other
+       * in turn, or stages that are somewhat longer than the others. 0 below the noise, and without a
+       * verdict.
        */
       unexplained_ns: number
       /**
@@ -111,11 +113,13 @@ export type StragglersAnswer =
        */
       idle: number
       /**
-       * True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time.
+       * True if no rank has a device. Host compute then replaces device compute, and time outside operators
+       * counts as idle time.
        */
       from_host: boolean
       /**
-       * True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
+       * True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+       * waits for other ranks.
        */
       host_bound: boolean
       /**
@@ -245,8 +249,8 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `null` with fewer than
-   * three.
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and
+   * size); `null` with fewer than three.
    */
   of_peers: number | null
 }
@@ -283,7 +287,8 @@ export interface Late {
    */
   share: number
   /**
-   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
+   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in
+   * it.
    */
   is_straggler: boolean
 }
@@ -326,11 +331,13 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null`
+   * without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without
+   * one.
    */
   communication_speed: number | null
   /**
@@ -392,7 +399,8 @@ export interface RankHealth {
    */
   xid_errors: number[]
   /**
-   * Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
+   * Growth of totals by name; the value itself with a single reading. Network cards are those of the
+   * rank's host.
    */
   errors: [string, number][]
 }
@@ -445,7 +453,8 @@ export interface Culprit {
    */
   host: string | null
   /**
-   * Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced.
+   * Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound
+   * `at_most` if ranks were not traced.
    */
   cost_ns: number
   certainty: Certainty
@@ -454,8 +463,8 @@ export interface Culprit {
    */
   share: number
   /**
-   * Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any
-   * behaviour of untraced ranks.
+   * Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for
+   * any behaviour of untraced ranks.
    */
   at_most_ns: number
   /**
@@ -575,7 +584,8 @@ export interface SlowGroup {
    */
   peers_ns: number
   /**
-   * Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
+   * Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its
+   * message sizes.
    */
   cost_ns: number
   /**
@@ -613,7 +623,8 @@ export interface RankClock {
    */
   rank: number
   /**
-   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind.
+   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock
+   * is behind.
    */
   offset_ns: number
   /**

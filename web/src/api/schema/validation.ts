@@ -100,7 +100,8 @@ export interface RowResult {
    */
   skipped: string | null
   /**
-   * Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key of a search.
+   * Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key
+   * of a search.
    */
   expected_step_time_s: number | null
 }
@@ -169,8 +170,9 @@ export interface Errors {
    */
   interval_coverage: number | null
   /**
-   * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format). Sweeps have at least five rows, and are weighted by their rows. `null` without such sweeps.
+   * Spearman's correlation of predicted and measured step times within sweeps (one source, model,
+   * accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by
+   * their rows. `null` without such sweeps.
    */
   rank_correlation: number | null
 }
@@ -241,12 +243,13 @@ export interface Used {
    */
   rows: number
   /**
-   * Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged.
+   * Number of rows on its accelerator without any calibrated operation, so that their prediction is
+   * unchanged.
    */
   unchanged: number
   /**
-   * Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply
-   * to them.
+   * Number of rows on its accelerator of another software generation. Its constants of the host and of
+   * element-wise kernels do not apply to them.
    */
   other_software: number
   with: Errors

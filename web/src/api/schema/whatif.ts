@@ -50,11 +50,13 @@ export interface WhatifAnswer {
    */
   together: ChangeResult | null
   /**
-   * The key that two changes set to different values, so that they cannot be combined. `null` without a conflict.
+   * The key that two changes set to different values, so that they cannot be combined. `null` without a
+   * conflict.
    */
   rivals: string | null
   /**
-   * Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs).
+   * Relative difference of step times within which two runs tie: the error of the model between two
+   * layouts (68% of measured pairs).
    */
   tie_band: number
   /**
@@ -83,6 +85,10 @@ export interface Summary {
    */
   devices: number
   /**
+   * Devices by kind, as text.
+   */
+  devices_by_kind: string
+  /**
    * Pipeline stages.
    */
   stages: number
@@ -104,7 +110,8 @@ export interface Summary {
    */
   tokens_per_second_per_device: number
   /**
-   * Model FLOP utilization as in every report: in the reported convention, of the peak of the compute format.
+   * Model FLOP utilization as in every report: in the reported convention, of the peak of the compute
+   * format.
    */
   model_flop_utilisation: number
   /**
@@ -121,7 +128,8 @@ export interface Summary {
   device_memory: number
   fit: Fit
   /**
-   * Probability of fitting, which determines the verdict: memory that the allocator can release does not count.
+   * Probability of fitting, which determines the verdict: memory that the allocator can release does not
+   * count.
    */
   probability_of_fitting: number
   /**
@@ -154,7 +162,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements inside the interval.
+   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   */
+  half_low: number
+  /**
+   * Upper end of that range. Unit: s.
+   */
+  half_high: number
+  /**
+   * Share of measurements from `low` to `high`.
    */
   coverage: number
   /**
@@ -409,7 +425,8 @@ export interface Remedy {
  */
 export interface Interaction {
   /**
-   * Product of the single speed-ups: expected value of independent gains, each applied to the remaining time.
+   * Product of the single speed-ups: expected value of independent gains, each applied to the remaining
+   * time.
    */
   product_alone: number
   /**
@@ -417,8 +434,8 @@ export interface Interaction {
    */
   together: number
   /**
-   * Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each
-   * other.
+   * Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step,
+   * above 0 they reinforce each other.
    */
   beyond: number
   /**

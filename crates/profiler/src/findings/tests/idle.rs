@@ -294,6 +294,6 @@ fn the_frames_of_a_straggler_are_those_of_the_intervals_that_delay_others() {
     let found = context_of(job.members.into_iter().map(|member| member.trace).collect());
     let finding = the(&found, "straggler");
     assert_eq!(finding.subject.ranks, [3]);
-    let line = "additional idle time: memory allocation in cudaMalloc";
+    let line = "of its additional idle time has the cause `memory allocation` in cudaMalloc";
     assert!(finding.evidence.iter().any(|one| one.contains(line)), "{finding:#?}");
 }

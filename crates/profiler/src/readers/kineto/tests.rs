@@ -205,7 +205,7 @@ fn f11_12_13_22_23_what_is_around_the_events_may_be_missing_or_too_much() {
 fn f14_of_a_member_that_comes_twice_the_last_counts() {
     let duration = member("dur");
     let bytes = with(&duration, format!("\"dur\": 999999999, {duration}").as_bytes());
-    let damage = Some((DamageKind::DuplicateKey, 1, "`dur` comes twice"));
+    let damage = Some((DamageKind::DuplicateKey, 1, "`dur` occurs twice"));
     check("14_duplicate_key", &bytes, &Wanted { kept: ALL, damage });
     let stream = member("stream");
     let bytes = with(&stream, format!("\"stream\": 9, {stream}").as_bytes());
