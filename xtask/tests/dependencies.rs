@@ -30,7 +30,7 @@ fn code(folder: &Path, with_tests: bool) -> String {
                 if !is_made && (with_tests || !is_of_tests) {
                     folders.push(path);
                 }
-            } else if name.ends_with(".rs") {
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("readable");
                 for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
                     code.push_str(line);

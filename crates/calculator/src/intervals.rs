@@ -59,7 +59,8 @@ pub struct Interval {
 
 impl Interval {
     /// This interval, extended to contain both ranges of another one.
-    pub fn covering(self, other: &Interval) -> Interval {
+    #[must_use]
+    pub fn covering(self, other: &Interval) -> Self {
         Interval {
             low: self.low.min(other.low),
             high: self.high.max(other.high),

@@ -9,7 +9,7 @@ use railwright_spec::quantity::FlopPerSecond;
 use railwright_spec::{cluster, model};
 
 /// Seconds of a step.
-fn step(name: &str, preset: &str, devices: u64, spec: PlanSpec) -> f64 {
+fn step(name: &str, preset: &str, devices: u64, spec: &PlanSpec) -> f64 {
     let model = model::by_name(name).expect("in the catalogue");
     let cluster = cluster::by_name(preset, devices).expect("a preset");
     let plan = spec.resolve(&model, &cluster).expect("resolves");
@@ -18,8 +18,8 @@ fn step(name: &str, preset: &str, devices: u64, spec: PlanSpec) -> f64 {
     evaluate(&costing).expect("runs").time.total.get()
 }
 
-fn sharded(zero_stage: u8) -> Option<Sharding> {
-    Some(Sharding { zero_stage, group: None, reshard_after_forward: zero_stage == 3 })
+fn sharded(zero_stage: u8) -> Sharding {
+    Sharding { zero_stage, group: None, reshard_after_forward: zero_stage == 3 }
 }
 
 /// 256 sequences of 4,096 tokens through a model of 128 experts on four GB300 of expert parallelism 4, plain
@@ -31,7 +31,7 @@ fn launches_of_local_experts_do_not_depend_on_tokens() {
     let of = |micro_batch, software: &str| {
         let spec = PlanSpec {
             expert_parallel: Some(4),
-            sharding: sharded(1),
+            sharding: Some(sharded(1)),
             sequence_length: Some(4096),
             micro_batch: Some(micro_batch),
             global_batch: Some(256),
@@ -40,7 +40,7 @@ fn launches_of_local_experts_do_not_depend_on_tokens() {
             software: Some(software.to_owned()),
             ..PlanSpec::default()
         };
-        step("qwen3-30b-a3b", "gb300-nvl72", 4, spec)
+        step("qwen3-30b-a3b", "gb300-nvl72", 4, &spec)
     };
     let looped = "megatron-core-2026-06+alltoall-dispatch+partial-cuda-graphs";
     let (one, two) = (of(1, looped), of(2, looped));
@@ -59,7 +59,7 @@ fn tensor_parallelism_does_not_divide_the_time_of_modules_on_the_host() {
             tensor_parallel: Some(tensor),
             data_parallel: Some(16 / tensor),
             sequence_parallel: Some(false),
-            sharding: sharded(1),
+            sharding: Some(sharded(1)),
             sequence_length: Some(4096),
             micro_batch: Some(1),
             global_batch: Some(64),
@@ -67,7 +67,7 @@ fn tensor_parallelism_does_not_divide_the_time_of_modules_on_the_host() {
             software: Some("megatron-core-2025".to_owned()),
             ..PlanSpec::default()
         };
-        step("qwen3-8b", "dgx-h100", 16, spec)
+        step("qwen3-8b", "dgx-h100", 16, &spec)
     };
     let (four, eight) = (of(4), of(8));
     assert!((eight / four / (5.06 / 2.60) - 1.0).abs() < 0.15, "{four} s and {eight} s");
@@ -85,12 +85,12 @@ fn a_mask_of_all_pairs_costs_the_square_of_the_sequence() {
             micro_batch: Some(1),
             global_batch: Some(1),
             lora_rank: Some(16),
-            sharding: sharded(0),
+            sharding: Some(sharded(0)),
             recompute: Some(Recompute::Full { layers: None }),
             software: Some(software.to_owned()),
             ..PlanSpec::default()
         };
-        step("mistral-7b-v0.3", "dgx-a100", 1, spec)
+        step("mistral-7b-v0.3", "dgx-a100", 1, &spec)
     };
     for (sequence, published) in [(4096, 3247.0 / 2483.0), (8192, 3083.0 / 1918.0)] {
         let ratio = of(sequence, "transformers-2026+masked-attention") / of(sequence, "transformers-2026");
@@ -106,7 +106,7 @@ fn a_recompute_pass_that_waits_for_its_host_covers_transfers() {
     let model = model::by_name("llama-2-7b").expect("in the catalogue");
     let spec = PlanSpec {
         tensor_parallel: Some(2),
-        sharding: sharded(3),
+        sharding: Some(sharded(3)),
         sequence_length: Some(512),
         micro_batch: Some(1),
         global_batch: Some(32),

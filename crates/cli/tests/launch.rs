@@ -48,7 +48,8 @@ fn a_dropped_vision_tower_is_a_difference_of_parameters() {
     let words = ["--cluster", "dgx-h100", "--gpus", "16", "--tp", "2", "--gbs", "128", "--to", "megatron"];
     let all: Vec<&str> = ["export", "qwen3-vl-8b"].into_iter().chain(words).collect();
     let outcome = run(&all);
-    let warning = outcome.stderr.lines().find(|line| line.contains("the exported file differs from the plan"));
+    let warning =
+        outcome.stderr.lines().find(|line| line.contains("the exported file differs from the plan"));
     let warning = warning.unwrap_or_else(|| panic!("{}", outcome.stderr));
     assert!(warning.contains(" parameters instead of ") && !warning.contains("per step"), "{warning}");
     assert!(!warning.contains("megatron-core"), "{warning}");

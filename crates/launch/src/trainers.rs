@@ -207,7 +207,7 @@ pub(crate) fn read_started(
     let (dialect, read) = if swift_log::is_one(text) {
         (Dialect::Swift, swift_log::parse(text, file))
     } else if trainer_log::is_one(text) {
-        (trainer_log::dialect(text), trainer_log::parse(text, file))
+        (trainer_log::dialect(text), Ok(trainer_log::parse(text)))
     } else if let Some((dialect, _)) = command::find(text) {
         (dialect, command::parse(dialect, text, file, context))
     } else if let Some((dialect, _)) = configuration(text) {

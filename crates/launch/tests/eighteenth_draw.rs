@@ -98,6 +98,10 @@ fn decoder_blocks_of_maxtext() {
     assert!(has(&read, RemarkKind::Unresolved, "this file does not set"), "{:?}", read.remarks);
 }
 
+/// A decoder of 16 layers of width 2,560.
+const BASE: &str = "max_target_length: 2048\nper_device_batch_size: 12.0\nbase_emb_dim: 2560\nbase_num_query_heads: 8\n\
+    base_num_kv_heads: 8\nbase_mlp_dim: 8192\nbase_num_decoder_layers: 16\nhead_dim: 256\nvocab_size: 32768\n";
+
 /// The base file of a fork that is not in the script's folder is MaxText's own.
 #[test]
 fn the_base_file_of_maxtext_is_elsewhere() {
@@ -105,8 +109,6 @@ fn the_base_file_of_maxtext_is_elsewhere() {
         global_parameter_scale=2 ici_fsdp_parallelism=8 max_target_length=2048 steps=10 dataset_type=synthetic\n";
     let read = folder::read(text, "2b.sh", &[]);
     assert!(has(&read, RemarkKind::Assumed, "cannot be opened"), "{:?}", read.remarks);
-    const BASE: &str = "max_target_length: 2048\nper_device_batch_size: 12.0\nbase_emb_dim: 2560\nbase_num_query_heads: 8\n\
-        base_num_kv_heads: 8\nbase_mlp_dim: 8192\nbase_num_decoder_layers: 16\nhead_dim: 256\nvocab_size: 32768\n";
     let read = folder::read(text, "2b.sh", &[("MaxText/configs/base.yml", BASE)]);
     assert!(!has(&read, RemarkKind::Assumed, "cannot be opened"), "{:?}", read.remarks);
     folder::check(&read, &[("model.hidden", "2560")]);

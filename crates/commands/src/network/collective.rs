@@ -127,10 +127,11 @@ fn watched(
     let watching = front.work(BAR, "hash seeds");
     let curve = curve_watched(cluster, network, question, &mut |done, all| watching.advance(done, all));
     watching.finish();
-    curve.map_err(|problem| match watching.is_stopped() {
-        true => Ended::Stopped(problem),
-        false => placed(problem).into(),
-    })
+    curve.map_err(
+        |problem| {
+            if watching.is_stopped() { Ended::Stopped(problem) } else { placed(problem).into() }
+        },
+    )
 }
 
 fn unplaced(problem: Problem, place: &str) -> Problem {

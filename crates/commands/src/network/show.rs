@@ -32,7 +32,7 @@ pub struct Show {
 /// A design.
 pub enum ShowAnswer {
     /// In numbers.
-    Report(Shown),
+    Report(Box<Shown>),
     /// As a diagram in SVG.
     Picture(String),
 }
@@ -55,7 +55,7 @@ pub fn show(request: &Show, front: &dyn Front) -> Result<ShowAnswer, Ended> {
         let flags = request.settings.iter().map(|(flag, _, value)| format!(" {flag} {}", quoted(value)));
         format!("railwright network cost --designs {}{}", quoted(word), flags.collect::<String>())
     });
-    Ok(ShowAnswer::Report(Shown(summary, next)))
+    Ok(ShowAnswer::Report(Box::new(Shown(summary, next))))
 }
 
 /// Writes the requested lists of cables, and orders by length.

@@ -8,7 +8,6 @@ use super::command::Keys;
 use super::common::{Dialect, put};
 use crate::document::{Data, Document};
 use crate::fields::Fields;
-use railwright_spec::problem::Problem;
 
 /// The line before the batch, which every version of the trainer prints.
 const STARTS: &str = "***** Running training *****";
@@ -67,7 +66,7 @@ fn number(line: &str, before: &str) -> Option<i64> {
 }
 
 /// The keys that lines of a log show; the first line of each.
-pub(super) fn parse(text: &str, _file: &str) -> Result<Keys, Problem> {
+pub(super) fn parse(text: &str) -> Keys {
     let mut document = Document::default();
     for (index, line) in text.lines().enumerate().take(LONGEST) {
         let mut set = |path: &str, data: Data| {
@@ -96,7 +95,7 @@ pub(super) fn parse(text: &str, _file: &str) -> Result<Keys, Problem> {
             set("offload_of_the_log", Data::Flag(true));
         }
     }
-    Ok(Keys { document, ..Default::default() })
+    Keys { document, ..Default::default() }
 }
 
 /// Settings that a log does not show, and the ranks of its batch.

@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         floor: arguments.floor.clone(),
     };
     match show(&request, printer) {
-        Ok(ShowAnswer::Report(shown)) => printer.answer(&shown, &arguments.output)?,
+        Ok(ShowAnswer::Report(shown)) => printer.answer(&*shown, &arguments.output)?,
         Ok(ShowAnswer::Picture(svg)) => printer.data(&svg, path)?,
         Err(ended) => return printer.ended(ended),
     }

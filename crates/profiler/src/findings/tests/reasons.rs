@@ -85,7 +85,10 @@ fn the_outermost_operator_decides_on_the_advice() {
     assert!(update.contains("fused=True"), "{update}");
     // Views move no data, and without a known caller their cause is unknown.
     let views = advice("forward", "aten::split_with_sizes", "aten::as_strided");
-    assert!(views.contains("the cause is elsewhere") && !views.contains("move long host operators"), "{views}");
+    assert!(
+        views.contains("the cause is elsewhere") && !views.contains("move long host operators"),
+        "{views}"
+    );
 }
 
 #[test]
@@ -115,7 +118,10 @@ fn an_operator_that_shows_a_pause_is_a_bystander() {
         }
     });
     let one = the(&found, "host-work");
-    assert!(one.advice.contains("the cause is elsewhere") && one.evidence[0].contains("usually 3"), "{one:#?}");
+    assert!(
+        one.advice.contains("the cause is elsewhere") && one.evidence[0].contains("usually 3"),
+        "{one:#?}"
+    );
 }
 
 #[test]

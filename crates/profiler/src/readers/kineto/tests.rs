@@ -209,7 +209,7 @@ fn f14_of_a_member_that_comes_twice_the_last_counts() {
     check("14_duplicate_key", &bytes, &Wanted { kept: ALL, damage });
     let stream = member("stream");
     let bytes = with(&stream, format!("\"stream\": 9, {stream}").as_bytes());
-    let damage = Some((DamageKind::DuplicateKey, 1, "`args.stream` comes twice"));
+    let damage = Some((DamageKind::DuplicateKey, 1, "`args.stream` occurs twice"));
     check("14_duplicate_key in args", &bytes, &Wanted { kept: ALL, damage });
     let first = read(clean().as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     let second = read(&bytes).unwrap_or_else(|e| panic!("{e}"));
