@@ -1,7 +1,7 @@
 //! Counters of devices and network cards with a trace: evidence for slow devices.
 //!
 //! Responsible for: samples of `nvidia-smi --query-gpu`, `dcgmi dmon`, dcgm-exporter and the node exporter
-//! ([`read`]), and the counters of each rank during the recording ([`health`]) and over a step ([`series`]).
+//! ([`read`]), and the counters of each rank during the recording ([`health`]) and over a step (`series`).
 //! Without a sample there is no cause. Samples of hosts or devices outside the job are counted and excluded.
 
 mod health;
