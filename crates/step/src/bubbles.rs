@@ -1,7 +1,7 @@
 //! Pipeline bubbles: idle time of each rank while the pipeline runs, by position.
 //!
 //! Responsible for: the gaps and their position (before the rank's first pass, between passes, after its
-//! last). Causes are in [`crate::critical_path`] and [`crate::imbalance`].
+//! last). Causes are in [`crate::critical_path`].
 
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::intervals::{Intervals, computes};

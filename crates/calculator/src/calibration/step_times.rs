@@ -228,7 +228,7 @@ fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
 
 /// Logarithm of the largest deviation of nine of ten measurements of a layout from their geometric mean: 86
 /// measured runs of `catalog/evidence/measured_runs.csv` in 26 sets whose published settings are all equal.
-/// [`REPEATED_HALF`] is that of half of them.
+/// Half of them deviate by 1.5% or less.
 pub const REPEATED: f64 = 0.10;
 
 /// The same of half of these measurements.
