@@ -473,7 +473,7 @@ class Estimate:
         """Upper end of the step-time interval, in seconds."""
     @property
     def step_time_half_low_s(self) -> float:
-        """Lower end of the range that is expected to contain half of the measurements, in seconds."""
+        """Lower end of the range that is expected to contain at least half of the measurements, in seconds."""
     @property
     def step_time_half_high_s(self) -> float:
         """Upper end of that range, in seconds."""

@@ -2084,7 +2084,7 @@ class Interval(Record):
         """Upper bound."""
     @property
     def half_low(self) -> float:
-        """Lower end of the range that is expected to contain half of the measurements."""
+        """Lower end of the range that is expected to contain at least half of the measurements."""
     @property
     def half_high(self) -> float:
         """Upper end of that range."""

@@ -117,7 +117,7 @@ record! {
         step_time_low_s: f64,
         /// Upper end of the step-time interval, in seconds.
         step_time_high_s: f64,
-        /// Lower end of the range that is expected to contain half of the measurements, in seconds.
+        /// Lower end of the range that is expected to contain at least half of the measurements, in seconds.
         step_time_half_low_s: f64,
         /// Upper end of that range, in seconds.
         step_time_half_high_s: f64,

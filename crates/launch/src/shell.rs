@@ -123,6 +123,13 @@ pub(crate) struct Word {
     pub(crate) unknown: Vec<Unknown>,
 }
 
+impl Word {
+    /// The part after the last slash: the name of a program, also with its path.
+    pub(crate) fn file_name(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+}
+
 /// A part of a word that has no value, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {

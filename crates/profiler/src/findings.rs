@@ -87,6 +87,8 @@ pub struct Context<'a> {
     pub replays: Option<&'a Replays>,
     /// Device counters by rank.
     pub health: Option<&'a Health>,
+    /// True for a trace of an inference server ([`serves`]).
+    pub serves: bool,
 }
 
 /// A rule that detects one kind of problem.
@@ -250,7 +252,7 @@ const MICRO: &str = "larger micro-batches";
 
 /// Findings of one rule, with advice that fits the traced program (training or inference).
 fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
-    let mut found = match (context.is_inference(), rule.inference()) {
+    let mut found = match (context.serves, rule.inference()) {
         (true, Inference::Silent) => return Vec::new(),
         _ => rule.find(context),
     };
@@ -259,7 +261,7 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
             one.advice = one.advice.replace(MICRO, "larger batches");
         }
     }
-    if let (true, Inference::Advice(advice)) = (context.is_inference(), rule.inference()) {
+    if let (true, Inference::Advice(advice)) = (context.serves, rule.inference()) {
         for finding in &mut found {
             advice.clone_into(&mut finding.advice);
         }
@@ -283,15 +285,15 @@ pub fn topics() -> Vec<Topic> {
 /// Kernels of caches of keys and values in pages: only inference servers have them.
 const SERVED: [&str; 4] = ["paged_attention", "reshape_and_cache", "PagedKVCache", "paged_kv"];
 
-impl<'a> Context<'a> {
-    /// Tests whether the job is an inference server: by its steps, or by the kernels of its cache if the
-    /// first rank only runs forward.
-    fn is_inference(&self) -> bool {
-        let serves = |name: &str| SERVED.iter().any(|word| name.contains(word));
-        let of_first = || self.views.first().is_some_and(|view| view.trace.names.iter().any(serves));
-        self.windows.is_inference() || of_first() && remedies::is_forward(self.views)
-    }
+/// Tests whether the job is an inference server: by its steps, or by the kernels of its cache if the first
+/// rank only runs forward. It reads all names of the traces.
+pub fn serves(windows: &Windows, views: &[&View<'_>]) -> bool {
+    let is_served = |name: &str| SERVED.iter().any(|word| name.contains(word));
+    let of_first = || views.first().is_some_and(|view| view.trace.names.iter().any(is_served));
+    windows.is_inference() || of_first() && remedies::is_forward(views)
+}
 
+impl<'a> Context<'a> {
     /// Tests whether there is no device: host operators then replace kernels.
     pub fn from_host(&self) -> bool {
         !self.views.is_empty() && self.views.iter().all(|view| view.from_host)

@@ -206,6 +206,7 @@ pub fn profile(
         stragglers: stragglers.as_ref(),
         replays: replays.as_ref(),
         health: health.as_ref(),
+        serves: findings::serves(&windows, &seen),
     });
     report.health = health;
     (report.findings, report.joint) = found;

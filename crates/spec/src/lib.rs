@@ -25,6 +25,7 @@
 mod address;
 pub mod calibration;
 pub mod cluster;
+mod divisor;
 pub mod human;
 mod memory_amount;
 pub mod model;
@@ -39,6 +40,7 @@ mod statistics;
 pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
+pub use divisor::greatest_common_divisor;
 pub use memory_amount::{LEAST_MEMORY, memory_amount};
 pub use portable::Portable;
 pub use statistics::{lower_median, median, quantile, quantiles};

@@ -22,7 +22,7 @@ mod stage_recompute;
 mod uneven;
 mod validate;
 mod written;
-pub use auto::{AUTO, AutoSize, is_auto};
+pub use auto::{AUTO, AutoSize};
 pub use batch::{
     default_batch, divided_batch, divisible_batch, is_divided, published_batch, published_sequences,
     usual_batch,

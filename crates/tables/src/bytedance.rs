@@ -10,6 +10,7 @@
 use crate::parquet::Columns;
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
 use railwright_profiler::trace::Damage;
+use railwright_spec::greatest_common_divisor;
 use railwright_spec::problem::{Problem, Warning};
 use std::collections::BTreeSet;
 
@@ -133,8 +134,8 @@ fn shape(passes: &mut Passes) {
     let places = workers.iter().map(|&(replica, stage, _)| (replica, stage)).collect::<BTreeSet<_>>().len();
     let ranks: BTreeSet<u32> = workers.iter().map(|&(.., rank)| rank).collect();
     let together = (workers.len() / places.max(1)) as u32;
-    let apart = ranks.iter().fold(0, |divisor, &rank| greatest_common_divisor(divisor, rank));
-    let shards = if together > 1 { together } else { apart.max(1) };
+    let apart = ranks.iter().fold(0, |divisor, &rank| greatest_common_divisor(divisor, u64::from(rank)));
+    let shards = if together > 1 { together } else { (apart as u32).max(1) };
     if together > 1 {
         // Of the ranks with equal stage and replica, the first is shard 0.
         let mut firsts = workers.iter().peekable();
@@ -175,10 +176,6 @@ fn shape(passes: &mut Passes) {
         shards,
         micro_batches: if batches.len() == 1 { batches.first().copied().unwrap_or(0) } else { 0 },
     };
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub struct Interval {
     pub low: Seconds,
     /// Upper bound.
     pub high: Seconds,
-    /// Lower end of the range that is expected to contain half of the measurements.
+    /// Lower end of the range that is expected to contain at least half of the measurements.
     pub half_low: Seconds,
     /// Upper end of that range.
     pub half_high: Seconds,

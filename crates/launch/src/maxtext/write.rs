@@ -6,6 +6,7 @@
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
+use railwright_spec::greatest_common_divisor;
 use railwright_spec::plan::{ContextKind, Optimizer, Placed, Plan, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
@@ -148,7 +149,7 @@ fn axes(run: &Run) -> Option<Vec<Axis>> {
     }
     let mut axes = Vec::new();
     for (name, degree) in degrees {
-        let inside = greatest_divisor(degree, room);
+        let inside = greatest_common_divisor(degree, room).max(1);
         room /= inside;
         axes.push(Axis { name, inside, between: degree / inside });
     }
@@ -162,10 +163,6 @@ fn fsdp(plan: &Plan, replicas: u64) -> u64 {
     let others = plan.context_parallel.max(1).saturating_mul(plan.expert_parallel.max(1));
     let group = plan.sharding.group.map_or(replicas, |group| group / others);
     (1..=group.clamp(1, replicas.max(1))).rev().find(|shards| replicas.is_multiple_of(*shards)).unwrap_or(1)
-}
-
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { greatest_divisor(b, a % b) }
 }
 
 fn text(run: &Run, name: &str, axes: &[Axis]) -> String {

@@ -109,7 +109,12 @@ fn degrees(arguments: &Arguments, draft: &mut Draft) {
             let is_default =
                 || draft.origins().iter().any(|origin| origin.key == *key && origin.line.is_none());
             if is_degree(&parts, names) && is_default() {
-                draft.leave_open(key, flag, *line, "its name indicates a degree, which Megatron-LM has not");
+                draft.leave_open(
+                    key,
+                    flag,
+                    *line,
+                    "its name indicates a degree that Megatron-LM does not have",
+                );
                 let message = format!("its name indicates a degree, so `{key}` has no default");
                 draft.remark(RemarkKind::Unresolved, flag, *line, message);
             }

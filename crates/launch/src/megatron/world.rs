@@ -92,8 +92,7 @@ const OF_SHELLS: [&str; 3] = ["deepspeed", "torchrun", "torch.distributed.run"];
 
 /// The words of the launcher that starts a command's text in another shell.
 fn around(launch: &Command, others: &[Command]) -> Option<Command> {
-    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-    let starts = |words: &[Word]| words.iter().any(|word| OF_SHELLS.contains(&name(word).as_str()));
+    let starts = |words: &[Word]| words.iter().any(|word| OF_SHELLS.contains(&word.file_name()));
     let program = launch.words.iter().find(|word| is_program(word))?;
     let before = launch.words.iter().take_while(|word| !is_program(word)).cloned().collect::<Vec<_>>();
     if starts(&before) {
@@ -112,9 +111,8 @@ fn of_launchers(launch: &Command, script: &Script, batch: &Batch, draft: &mut Dr
     let others = &script.commands;
     let outer = around(launch, others);
     let launch = outer.as_ref().unwrap_or(launch);
-    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {
-        command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&name(w).as_str()))
+        command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&w.file_name()))
     };
     // Words of the launcher precede those of the program.
     let head = |command: &Command| -> Vec<Word> {

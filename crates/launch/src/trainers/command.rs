@@ -181,16 +181,15 @@ fn openrlhf(words: &[Word]) -> Option<(Dialect, usize, String)> {
     if !OPENRLHF.iter().all(|name| has(name)) {
         return None;
     }
-    let file = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let trains = |word: &Word| {
-        let file = file(word);
+        let file = word.file_name();
         let ends = Path::new(&file).extension().is_some_and(|end| end == "py");
         ends && ["train_sft", "train_rm", "train_dpo", "train_kto", "train_kd"]
             .iter()
             .any(|name| file.starts_with(name))
     };
     let at = words.iter().position(trains)?;
-    Some((Dialect::OpenRlhf, at + 1, format!("{} --{}", file(&words[at]), OPENRLHF[0])))
+    Some((Dialect::OpenRlhf, at + 1, format!("{} --{}", words[at].file_name(), OPENRLHF[0])))
 }
 
 /// The trainer that a script starts, and why.
@@ -328,8 +327,7 @@ pub(super) fn parse(
 
 /// A program that no launcher starts has the GPU of a job that asks for one.
 fn of_job(batch: &Batch, before: &[Word], document: &Document) -> Option<(i64, usize)> {
-    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-    let is_python = |word: &Word| matches!(name(word).as_str(), "python" | "python3");
+    let is_python = |word: &Word| matches!(word.file_name(), "python" | "python3");
     let is_plain = before.iter().filter(|word| !word.text.contains('=')).all(|word| {
         is_python(word)
             || word.text.starts_with('-')

@@ -127,9 +127,8 @@ const STARTERS: [&str; 6] =
 
 /// Slurm starts one process on each device if nothing else does: `srun --ntasks=16 python train.py`.
 fn tasks(words: &[Word], document: &mut Document) {
-    let last = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
-    let Some(at) = words.iter().position(|word| last(word) == "srun") else { return };
-    if words.iter().any(|word| STARTERS.contains(&last(word).as_str())) {
+    let Some(at) = words.iter().position(|word| word.file_name() == "srun") else { return };
+    if words.iter().any(|word| STARTERS.contains(&word.file_name())) {
         return;
     }
     let value = |name: &str| {

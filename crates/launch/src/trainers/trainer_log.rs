@@ -130,7 +130,7 @@ pub(super) fn finish(fields: &mut Fields<'_>) {
         for key in ["plan.offload.optimizer", "plan.offload.parameters"] {
             fields.draft.leave_open(key, &source, line, "the log shows that one of both is offloaded");
         }
-        let message = "optimizer states or parameters are on the host: which of them is unset";
+        let message = "optimizer states, parameters or both are on the host; the log does not show which";
         fields.draft.remark(crate::RemarkKind::Unresolved, OFFLOAD, line, message);
     }
 }

@@ -114,7 +114,7 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
     let weigh = |hop: Hop| {
         let (source, sink) = (graph.from(hop.link), graph.to(hop.link));
         if !matches!(graph.node(sink), Node::Switch(_)) {
-            // A port of the receiver limits all routes alike.
+            // A port of the receiver limits all routes equally.
             behind.insert(source, f64::INFINITY);
             *leaving.entry(source).or_default() += hop.share;
             return (hop, hop.share);

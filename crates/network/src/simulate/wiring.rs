@@ -42,12 +42,6 @@ pub struct Wiring {
     without_lost: Option<Box<Self>>,
 }
 
-/// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would
-/// use thousands.
-fn is_pooled(design: &Design) -> bool {
-    design.routing.is_even_in_trees() && design.kind.is_clos()
-}
-
 /// Cables removed by broken parts, by link number over two.
 fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem> {
     let mut broken = vec![false; topology.graph.link_count() / 2];
@@ -95,7 +89,7 @@ impl Wiring {
     /// A design with failed parts and the default recovery. With packet spraying on a tree, switches that
     /// remain equivalent are pooled.
     pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
-        if !is_pooled(design) {
+        if !design.pools_links() {
             return Self::of(Topology::build(design, Detail::Links)?, failed);
         }
         if failed.is_empty() {

@@ -182,6 +182,12 @@ impl Design {
         self
     }
 
+    /// Tests whether links with the same state are pooled: one sprayed message over every link of a tree
+    /// would use thousands.
+    pub const fn pools_links(&self) -> bool {
+        self.routing.is_even_in_trees() && self.kind.is_clos()
+    }
+
     /// Scale-up domains.
     pub const fn domains(&self) -> u64 {
         self.devices / self.domain.size

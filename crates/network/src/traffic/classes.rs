@@ -5,6 +5,7 @@
 
 use super::place::pairs_within;
 use super::{Exchange, Numbering, PairClass, Place};
+use railwright_spec::greatest_common_divisor;
 use serde::Serialize;
 
 /// Bytes by class of pairs.
@@ -57,10 +58,6 @@ impl std::ops::AddAssign for ByClass {
     }
 }
 
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
-}
-
 /// Groups with equivalent positions on domains: their number, and one of them.
 ///
 /// Positions with equal traffic. A shift of a group by whole domains, or by whole blocks of the numbering,
@@ -71,7 +68,7 @@ fn equivalent_groups(exchange: &Exchange, numbering: &Numbering, place: &Place) 
     }
     let mut period = place.domain;
     if numbering.block < numbering.stage_ranks {
-        period = numbering.block / greatest_divisor(numbering.block, period) * period;
+        period = numbering.block / greatest_common_divisor(numbering.block, period) * period;
     }
     let mut found = vec![(0_u64, 0_u64); period.min(numbering.ranks()) as usize];
     for group in 0..exchange.groups.count() {

@@ -277,7 +277,7 @@ impl Rule for IdleCause {
             return Vec::new();
         }
         let bound = self.cause == Cause::LaunchBound;
-        let of_unknown = (self.cause == Cause::Unknown && !context.from_host() && !context.is_inference())
+        let of_unknown = (self.cause == Cause::Unknown && !context.from_host() && !context.serves)
             .then(|| remedies::of_unknown(context.views, &rows, mostly(&rows, is_compiled)))
             .flatten();
         let advice = of_unknown.unwrap_or_else(|| self.advice_for(context, &rows).to_owned());
@@ -285,7 +285,7 @@ impl Rule for IdleCause {
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
         let calls = (self.cause == Cause::HostWork && !context.from_host())
             .then(|| host_calls(context, |_, _, _| true));
-        let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.is_inference()));
+        let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.serves));
         let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or(advice) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
@@ -372,9 +372,14 @@ impl IdleCause {
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             }
-            cause if remedies::of_cause(context.views, context.is_inference(), cause, rows).is_some() => {
-                remedies::of_cause(context.views, context.is_inference(), cause, rows).unwrap_or(self.advice)
-            }
+            cause => remedies::of_cause(context.views, context.serves, cause, rows)
+                .unwrap_or_else(|| self.usual_advice(context, rows)),
+        }
+    }
+
+    /// Advice for this cause without a remedy by its frames.
+    fn usual_advice(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
+        match self.cause {
             Cause::LaunchBound if mostly(rows, is_compiled) => {
                 "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
                  breaks between them"
@@ -386,7 +391,7 @@ impl IdleCause {
             Cause::Unknown if !of_pytorch(context) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
             }
-            cause if context.is_inference() => served(cause).unwrap_or(self.advice),
+            cause if context.serves => served(cause).unwrap_or(self.advice),
             _ => self.advice,
         }
     }

@@ -145,7 +145,7 @@ fn of_cause(context: &Context<'_>, cause: Cause, pauses: &[(f64, u32, usize)]) -
         paused.contains(&(rank, step))
     };
     let calls = host_work::host_calls(context, fits);
-    calls.advice(context.is_inference()).or_else(|| idle::advice(context, cause))
+    calls.advice(context.serves).or_else(|| idle::advice(context, cause))
 }
 
 /// Ranks with pauses, the longest pause first.

@@ -232,7 +232,7 @@ fn further(culprits: &[&Culprit]) -> Option<String> {
     let more = culprits.len().checked_sub(SHOWN).filter(|more| *more > 0)?;
     let all: f64 = culprits.iter().map(|culprit| culprit.waits_share).sum();
     Some(format!(
-        "{} alike; {} of all waits are attributed to all of them",
+        "{} with the same evidence; {} of all waits are attributed to all of these ranks",
         human::several(more as u64, "further rank"),
         percent(all)
     ))

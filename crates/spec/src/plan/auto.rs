@@ -55,7 +55,7 @@ impl AutoSize {
 pub const AUTO: &str = "auto";
 
 /// Tests whether a value is [`AUTO`].
-pub fn is_auto(value: &Value) -> bool {
+pub(super) fn is_auto(value: &Value) -> bool {
     matches!(value, Value::Text(text) if text.trim().eq_ignore_ascii_case(AUTO))
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Responsible for: a size set later replaces `auto`, and `auto` set later replaces a size.
 
+use super::auto::is_auto;
 use super::{AutoSize, PlanSpec};
-use crate::run::Section as _;
+use crate::problem::Problem;
+use crate::run::{Section as _, Value};
 
 impl PlanSpec {
     /// Tests whether a parallel size is left to the program explicitly.
@@ -16,8 +18,28 @@ impl PlanSpec {
         self.auto.as_ref().is_some_and(|sizes| !sizes.is_empty())
     }
 
+    /// Sets a key after all others: `auto` and the list of automatic sizes replace values, and a value
+    /// replaces `auto`. `None` without such a key.
+    pub(crate) fn set_later(&mut self, name: &str, value: &Value) -> Option<Result<(), Problem>> {
+        let size = AutoSize::of_key(name);
+        if let Some(size) = size.filter(|_| is_auto(value)) {
+            self.set_auto(size);
+            return Some(Ok(()));
+        }
+        let done = self.set(name, value);
+        if let (Some(size), Some(Ok(()))) = (size, &done) {
+            self.end_auto(size);
+        }
+        for size in AutoSize::ALL {
+            if self.is_auto(size) {
+                self.clear(size.key());
+            }
+        }
+        done
+    }
+
     /// Leaves a parallel size to the program, in place of its value.
-    pub(crate) fn set_auto(&mut self, size: AutoSize) {
+    fn set_auto(&mut self, size: AutoSize) {
         self.clear(size.key());
         let sizes = self.auto.get_or_insert_default();
         sizes.push(size);
@@ -26,7 +48,7 @@ impl PlanSpec {
     }
 
     /// Ends the choice of the program for a size, after a value was set.
-    pub(crate) fn end_auto(&mut self, size: AutoSize) {
+    fn end_auto(&mut self, size: AutoSize) {
         if let Some(sizes) = &mut self.auto {
             sizes.retain(|other| *other != size);
         }
@@ -87,6 +109,8 @@ mod tests {
         );
         let plan = spec(&["plan.tensor_parallel=auto", "plan.tensor_parallel=4"]).plan;
         assert_eq!((plan.tensor_parallel, plan.auto), (Some(4), None));
+        let plan = spec(&["plan.tensor_parallel=8", "plan.auto=tp"]).plan;
+        assert_eq!((plan.tensor_parallel, plan.auto), (None, Some(vec![AutoSize::Tensor])));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Responsible for: the default number of sequences per step, that of the published training or a usual one,
 //! divisible by common layouts. Independent of a layout.
 
+use crate::greatest_common_divisor;
 use crate::model::PublishedTraining;
 
 /// Default tokens per global batch: the lower end of published trainings with several billion parameters.
@@ -83,10 +84,6 @@ fn odd_factor(devices: u64, batch: u64) -> u64 {
         return odd.max(1);
     }
     (1..=2 * batch).rev().find(|n| odd.is_multiple_of(*n)).unwrap_or(1)
-}
-
-pub(super) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
 }
 
 #[cfg(test)]

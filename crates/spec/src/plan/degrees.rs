@@ -1,9 +1,9 @@
 //! Parallel sizes that a plan leaves open.
 
-use super::batch::greatest_common_divisor;
 use super::part_counts::{expert_count, head_counts};
 use super::{MOST_DEVICES, PlanSpec, validate};
 use crate::cluster::Cluster;
+use crate::greatest_common_divisor;
 use crate::model::Model;
 use crate::problem::{Problem, either};
 use crate::run::{Section as _, Value};

@@ -1,6 +1,7 @@
 //! Placement of process groups: number of ranks of a group in each scale-up domain.
 
 use super::{Plan, RankOrder};
+use crate::greatest_common_divisor;
 use serde::Serialize;
 
 /// A process group and its placement: `ranks` ranks, of which `per_domain` are in one scale-up domain.
@@ -85,10 +86,7 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     // Groups start at multiples of the greatest common divisor of their extent and the domain, and then
     // repeat.
     let step = whole % domain;
-    let (mut divisor, mut rest) = (domain, step);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
+    let divisor = greatest_common_divisor(domain, step);
     let to_last = (ranks - 1) % domain * stride % domain;
     let groups = (world / whole.max(1)).max(1);
     if groups >= domain / divisor {

@@ -6,7 +6,6 @@ use super::value::{Kind, Value};
 use super::{CostSpec, ModelSpec, Run, SoftwareOrigin, TrainingSpec, Unspecified};
 use crate::cluster::ClusterSpec;
 use crate::human::shorten;
-use crate::plan::{AutoSize, is_auto};
 use crate::plan::{PlanSpec, validate, warnings};
 use crate::problem::{Place, Problem, Warning};
 use crate::software::{FrontEnd, front_end};
@@ -250,17 +249,7 @@ impl RunSpec {
         let done = match section {
             "model" => self.model.set(name, value),
             "cluster" => self.cluster.set(name, value),
-            "plan" => match AutoSize::of_key(name) {
-                Some(size) if is_auto(value) => {
-                    self.plan.set_auto(size);
-                    Some(Ok(()))
-                }
-                Some(size) => {
-                    self.plan.end_auto(size);
-                    self.plan.set(name, value)
-                }
-                None => self.plan.set(name, value),
-            },
+            "plan" => self.plan.set_later(name, value),
             "training" => self.training.set(name, value),
             "cost" => self.cost.set(name, value),
             _ => None,

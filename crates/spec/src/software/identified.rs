@@ -64,6 +64,13 @@ fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     !unless.iter().any(|word| phrases::names(text, word)) && is_named()
 }
 
+impl Feature {
+    /// True if a lowercase text names the feature.
+    pub fn is_named_in(&self, text: &str) -> bool {
+        holds(text, &self.words, &self.unless)
+    }
+}
+
 /// Where a fragment starts a word of a text: `trl` is not part of `central`.
 fn starts_word(text: &str, fragment: &str) -> Option<usize> {
     let is_start = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
@@ -100,7 +107,7 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
     let refinements = catalogue.map_or(&[][..], |catalogue| &catalogue.refinements);
     let month =
         dated(&framework, &notes.to_lowercase(), catalogue.map_or(&[][..], |catalogue| &catalogue.releases));
-    let is_read = |feature: &Feature| holds(&text, &feature.words, &feature.unless);
+    let is_read = |feature: &Feature| feature.is_named_in(&text);
     for refinement in refinements {
         let is_here = refinement.architectures.is_empty()
             || refinement.architectures.iter().any(|a| architecture.starts_with(a.as_str()));

@@ -6,6 +6,7 @@
 use super::counts::divisors;
 use super::space::Space;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::greatest_common_divisor;
 use railwright_spec::model::{FeedForward, Mixer, Model};
 
 /// Parallel sizes whose product is the cluster.
@@ -84,10 +85,6 @@ fn tensors(model: &Model, cluster: &Cluster) -> Vec<u64> {
     let common = heads.fold(0, greatest_common_divisor);
     let common = if common == 0 { model.hidden_size.max(1) } else { common };
     divisors(common).into_iter().filter(|&n| n <= most && cluster.devices.is_multiple_of(n)).collect()
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Divisors of the devices that leave each rank enough tokens.

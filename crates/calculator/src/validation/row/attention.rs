@@ -4,33 +4,29 @@
 
 use crate::software::phrases::is_denied;
 use railwright_spec::plan::AttentionKernel;
+use railwright_spec::software::feature;
+
+/// Feature of attention by PyTorch's own operators.
+const PLAIN_SOFTMAX: &str = "plain-softmax";
 
 /// Kernel of attention named in the texts. FlashAttention without a version is 2 where the generation's own
 /// kernel keeps scores in memory, and otherwise the generation's.
 pub(super) fn attention_kernel(framework: &str, notes: &str, own: AttentionKernel) -> AttentionKernel {
-    // PyTorch's scaled dot-product attention is fused; "attention: torch" alone is its own operators.
-    let text = format!("{}; {notes}", framework.to_lowercase()).replace("torch sdpa", "sdpa");
+    let text = format!("{}; {notes}", framework.to_lowercase());
+    let is_plain = || feature(PLAIN_SOFTMAX).is_some_and(|feature| feature.is_named_in(&text));
     let unfused = [
         "no flash",
         "without flash",
         "unfused attention",
-        "eager attention",
         "attention eager",
         "attention: eager",
         "attn_implementation=eager",
-        "torch attention",
-        "attention torch",
-        "attention=torch",
-        "attention: torch",
-        "kernel=torch",
-        "kernel torch",
-        "kernel: torch",
         "megatron kernel",
         "kernel=megatron",
         "kernel megatron",
         "kernel: megatron",
     ];
-    if unfused.iter().any(|phrase| text.contains(phrase)) {
+    if unfused.iter().any(|phrase| text.contains(phrase)) || is_plain() {
         AttentionKernel::Unfused
     } else {
         match (named_flash(&text), own) {
@@ -109,6 +105,13 @@ mod tests {
         ] {
             assert_eq!(of(text, "", AttentionKernel::Flash3), version, "{text}");
         }
+        // Attention of PyTorch's own operators is the catalogue's feature, and its fused kernels are not.
+        assert_eq!(of("FSDP, attention: torch", "", AttentionKernel::Flash3), unfused);
+        assert_eq!(of("FSDP, attention: torch sdpa", "", AttentionKernel::Flash3), auto);
+        assert_eq!(
+            of("FSDP, attention: torch flash-attn 2", "", AttentionKernel::Flash3),
+            AttentionKernel::Flash2
+        );
         // The number belongs to the notes.
         assert_eq!(of("Megatron-LM, flash attention", "3_run.sh", unfused), AttentionKernel::Flash2);
     }

@@ -52,7 +52,3 @@ pub(super) fn with_values_or<T: ToString>(problem: Problem, values: &[T], other:
 pub(super) fn with_values<T: ToString>(problem: Problem, values: &[T]) -> Problem {
     with_values_or(problem, values, "")
 }
-
-pub(super) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}

@@ -3,7 +3,8 @@
 
 use super::super::part_counts::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
-use super::advice::{divides_ranks, greatest_common_divisor, nearest_where, with_values, with_values_or};
+use super::advice::{divides_ranks, nearest_where, with_values, with_values_or};
+use crate::greatest_common_divisor;
 use crate::model::{FeedForward, Model, Position};
 use crate::problem::{Problem, Warning};
 
