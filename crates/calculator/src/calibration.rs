@@ -24,13 +24,14 @@ pub mod table;
 pub use same_run::{Claim, differences};
 pub use step_times::Timed;
 
+use crate::collectives::Collective;
 use crate::costing::{Machine, power_limit};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
 use crate::software::{self, Software};
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::{
-    AttentionSample, Calibration, CollectiveKind, CollectiveSample, Evidence, Operators, ProductPass,
-    ProductSample, Regime, Samples,
+    AttentionSample, Calibration, CollectiveSample, Evidence, Operators, ProductPass, ProductSample, Regime,
+    Samples,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Span};
@@ -295,7 +296,7 @@ fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// A collective within a run, as a query to the calculator.
-fn like(operation: CollectiveKind, ranks: u64, bytes: f64) -> CollectiveSample {
+fn like(operation: Collective, ranks: u64, bytes: f64) -> CollectiveSample {
     CollectiveSample {
         operation,
         ranks,
@@ -425,9 +426,8 @@ impl<'a> Predictor<'a> {
 
     /// Time of an isolated collective, in seconds.
     fn collective(&self, sample: &CollectiveSample) -> f64 {
-        let op = crate::collectives::collective(sample.operation);
         let group = group(self.cluster, sample);
-        self.machine.fabric.time(op, Bytes::new(sample.bytes), &group, 1.0).time.get()
+        self.machine.fabric.time(sample.operation, Bytes::new(sample.bytes), &group, 1.0).time.get()
     }
 }
 

@@ -61,6 +61,21 @@ impl CollectiveKind {
     }
 }
 
+impl From<railwright_spec::Collective> for CollectiveKind {
+    /// The kind without its algorithm: a dispatch is an all-to-all, and a message is named after its sender.
+    fn from(operation: railwright_spec::Collective) -> Self {
+        use railwright_spec::Collective as Priced;
+        match operation {
+            Priced::AllReduce => Self::AllReduce,
+            Priced::AllGather => Self::AllGather,
+            Priced::ReduceScatter => Self::ReduceScatter,
+            Priced::AllToAll | Priced::ExpertDispatch { .. } => Self::AllToAll,
+            Priced::Broadcast => Self::Broadcast,
+            Priced::SendReceive => Self::Send,
+        }
+    }
+}
+
 /// A collective: index into [`crate::Step::collectives`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CollectiveId(pub u32);

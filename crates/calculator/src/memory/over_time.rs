@@ -131,7 +131,7 @@ impl ChunkEvents {
         };
         let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
         let saved = |(i, &kind): (usize, &usize)| prepared.layer(kind, chunk, i).saved;
-        let (embedding, output) = edges(input.plan, input.software, &prepared.sizes, chunk);
+        let (embedding, output) = edges(&input.saving(&prepared.sizes), chunk);
         let head = &prepared.head;
         Self {
             layers: kinds.iter().enumerate().map(saved).collect(),

@@ -119,8 +119,7 @@ impl PeakParts {
     pub fn recomputing(&self, input: &MemoryInput<'_>) -> Self {
         let mut parts = self.clone();
         for (kind, layer) in parts.0.kinds.iter_mut().zip(&input.model.layer_kinds) {
-            kind.recomputed =
-                activations::layer_bytes(input.model, layer, input.plan, input.software, &self.0.sizes, true);
+            kind.recomputed = activations::layer_bytes(&input.saving(&self.0.sizes), layer, true);
         }
         parts.0.recomputed_layers = partition::recomputed_layers(input.plan);
         parts

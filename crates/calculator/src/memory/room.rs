@@ -68,8 +68,7 @@ impl<'a> Rooms<'a> {
         // Only memory outside of the layers.
         sum.activations = 0.0;
         for (chunk, alive) in chunks.iter().zip(&alive) {
-            let (embedding, output) =
-                super::sum::edges(self.input.plan, self.input.software, &self.prepared.sizes, chunk);
+            let (embedding, output) = super::sum::edges(&self.input.saving(&self.prepared.sizes), chunk);
             sum.activations += (embedding + output) * alive;
         }
         sum.working = 0.0;
