@@ -49,8 +49,11 @@ impl LayerCost {
 
     /// Prices a layer without recompute.
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
-        let kept =
-            Kept { last_gemm: costing.software.skips_last_gemm, no_gemm: costing.plan.recomputes_products() };
+        let kept = Kept {
+            last_gemm: costing.software.skips_last_gemm,
+            no_gemm: costing.plan.recomputes_products(),
+            no_exchange: costing.software.recomputes_exchange,
+        };
         let mut cost = Self { kept, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));

@@ -14,6 +14,9 @@ pub struct Kept {
     /// True if recompute by operators leaves out no GEMM
     /// ([`railwright_spec::plan::Plan::recomputes_products`]).
     pub no_gemm: bool,
+    /// True if recompute by operators leaves out no all-to-all of experts
+    /// ([`railwright_spec::software::Software::recomputes_exchange`]).
+    pub no_exchange: bool,
 }
 
 /// The recomputed work of a layer under a policy that covers it.
@@ -60,8 +63,8 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
         // Up-projections are the larger part of latent attention's input projections.
         RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
-        // Every second GEMM is kept, and so are attention and communication. Grouped GEMMs and all
-        // inexpensive operators run again.
+        // Every second GEMM is kept, and so are attention and communication, except for all-to-alls in some
+        // software. Grouped GEMMs and all inexpensive operators run again.
         RecomputeModule::Operators => part(
             forward,
             &[
@@ -74,7 +77,7 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
                 (Family::Activation, 1.0),
                 (Family::Residual, 1.0),
             ],
-            &[],
+            if kept.no_exchange { &[(Dimension::Expert, 1.0)] } else { &[] },
         ),
     }
 }
@@ -119,12 +122,29 @@ mod tests {
         forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
         (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
         let of = |last_gemm| {
-            let kept = Kept { last_gemm, no_gemm: false };
+            let kept = Kept { last_gemm, ..Kept::default() };
             super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, kept)
         };
         let (whole, shorter) = (of(false), of(true));
         assert_eq!(whole, forward);
         assert_eq!(shorter.compute_time().get(), 3.0);
         assert_eq!((shorter.flop.get(), shorter.launches), (300.0, 6.0));
+    }
+
+    #[test]
+    fn recompute_by_operator_repeats_the_exchange_only_where_it_is_not_kept() {
+        let model = testing::mixture(1024, 2048, 8, 2);
+        let mut forward = Work::default();
+        forward.communication[Dimension::Expert as usize] = Seconds::new(2.0);
+        forward.exposed[Dimension::Expert as usize] = Seconds::new(1.0);
+        let policy = Recompute::Selective { modules: [RecomputeModule::Operators].into(), layers: None };
+        let of = |no_exchange| {
+            let work =
+                super::of(&policy, &model.layer_kinds[0], &forward, Kept { no_exchange, ..Kept::default() });
+            let expert = Dimension::Expert as usize;
+            (work.communication[expert].get(), work.exposed[expert].get())
+        };
+        assert_eq!(of(false), (0.0, 0.0));
+        assert_eq!(of(true), (2.0, 1.0));
     }
 }

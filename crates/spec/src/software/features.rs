@@ -57,6 +57,7 @@ struct Changes {
     overlap: Option<Overlap>,
     broadcasts_parameters: Option<bool>,
     parks_moments: Option<bool>,
+    recomputes_exchange: Option<bool>,
     /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
     /// Lower bound of the bytes per logit of the loss: separate operators.
@@ -171,6 +172,7 @@ impl Changes {
             overlap: self.overlap.unwrap_or(software.overlap),
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
+            recomputes_exchange: self.recomputes_exchange.unwrap_or(software.recomputes_exchange),
             gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
             host_us_per_layer: self.host_us_per_layer.unwrap_or(software.host_us_per_layer),

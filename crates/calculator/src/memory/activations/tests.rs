@@ -246,3 +246,32 @@ fn memory_has_the_kernel_of_the_time() {
         of("torch-3d-2023", AttentionKernel::Auto) < of("megatron-zero-bubble-2023", AttentionKernel::Auto)
     );
 }
+
+/// torchtitan kept what the all-to-alls of experts deliver from September 2025 on. Its commit c4e229115
+/// prints both peaks of a 16B DeepSeek on four A100: 4.5 GiB apart.
+#[test]
+fn the_exchange_of_experts_is_kept_as_published() {
+    let model = by_name("deepseek-v2-lite").expect("in the catalogue");
+    let of = |software: &str| {
+        let plan = Plan {
+            expert_parallel: 4,
+            micro_batch: 2,
+            sequence_length: 2048,
+            recompute: Recompute::Selective {
+                modules: BTreeSet::from([RecomputeModule::Operators]),
+                layers: None,
+            },
+            software: software.to_owned(),
+            ..testing::plan()
+        };
+        let constants = testing::neutral();
+        let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &constants);
+        let saving = Saving { plan: &plan, software: &constants, sizes: &sizes };
+        (0..model.num_layers())
+            .map(|at| layer_bytes(&saving, model.layer(at as usize), true).saved)
+            .sum::<f64>()
+    };
+    let difference = of("torchtitan-2024-eager") - of("torchtitan-2024-eager+recomputed-exchange");
+    let gib = difference / 1024_f64.powi(3);
+    assert!((gib / 4.5 - 1.0).abs() < 0.12, "{gib}");
+}

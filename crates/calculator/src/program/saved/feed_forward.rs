@@ -90,7 +90,7 @@ fn mixture(
     visit(own(a * inputs.ranks(Module::Experts) * routed));
     visit(own(before));
     visit(own(after).with(ACTIVATION));
-    if plan.expert_parallel > 1 {
+    if plan.expert_parallel > 1 && sizes.keeps_exchange {
         visit(other(Module::Experts, 2.0 * a * dispatched).of(Origin::TokenExchange));
     }
     // The experts' outputs are kept until they are weighted and added.

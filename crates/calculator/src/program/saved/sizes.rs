@@ -27,6 +27,8 @@ pub(crate) struct SavedSizes {
     pub tensor_domains: u64,
     /// True if attention keeps its probabilities.
     pub is_unfused: bool,
+    /// True if recompute by operator keeps what the all-to-alls of experts deliver.
+    pub keeps_exchange: bool,
     /// Bytes per element of the residual stream that a layer's norms keep in addition.
     pub norm_extra: f64,
     /// Bytes per element of the inner width that an ungated activation keeps in addition.
@@ -55,6 +57,7 @@ impl SavedSizes {
                 0
             },
             is_unfused: is_unfused(cluster, plan),
+            keeps_exchange: !by_id(&plan.software).is_ok_and(|software| software.recomputes_exchange),
             norm_extra: norm_extra(model, plan, software),
             plain_inner_extra: of_gpt2(model, plan, software, software.composed_gelu_extra)
                 .unwrap_or(software.inner_extra),
