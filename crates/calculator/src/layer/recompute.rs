@@ -19,17 +19,29 @@ pub struct Kept {
     pub no_exchange: bool,
 }
 
+/// Kernel launches of a forward pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Launches {
+    /// Of compute, by family of operators.
+    pub families: [f64; Family::ALL.len()],
+    /// Of collectives, by dimension.
+    pub dimensions: [f64; Dimension::ALL.len()],
+}
+
+/// The forward pass of a layer, and its launches.
+type Forward<'a> = (&'a Work, &'a Launches);
+
 /// The recomputed work of a layer under a policy that covers it.
-pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, kept: Kept) -> Work {
+pub(super) fn of(policy: &Recompute, layer: &Layer, forward: Forward<'_>, kept: Kept) -> Work {
     match policy {
         Recompute::None => Work::default(),
         Recompute::Full { .. } => match &layer.feed_forward {
             FeedForward::Dense(mlp) if kept.last_gemm && !layer.parallel_residual => {
-                let mut work = *forward;
+                let mut work = *forward.0;
                 work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
                 work
             }
-            _ => *forward,
+            _ => *forward.0,
         },
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
@@ -41,7 +53,7 @@ pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, kept: Kept) 
     }
 }
 
-fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) -> Work {
+fn selected(layer: &Layer, forward: Forward<'_>, module: RecomputeModule, kept: Kept) -> Work {
     let routed = matches!(layer.feed_forward, FeedForward::MixtureOfExperts(_));
     let gemms = if kept.no_gemm { 1.0 } else { 0.5 };
     match module {
@@ -82,19 +94,24 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
     }
 }
 
-/// The given shares of a forward pass; launches are proportional to compute time.
-fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f64)]) -> Work {
+/// The given shares of a forward pass, each with its share of the launches.
+fn part(
+    (forward, launches): Forward<'_>,
+    families: &[(Family, f64)],
+    dimensions: &[(Dimension, f64)],
+) -> Work {
     let mut work = Work::default();
     for &(family, share) in families {
         work.compute[family as usize] = forward.compute[family as usize] * share;
+        work.launches += launches.families[family as usize] * share;
     }
     for &(dimension, share) in dimensions {
+        work.launches += launches.dimensions[dimension as usize] * share;
         work.exposed[dimension as usize] = forward.exposed[dimension as usize] * share;
         work.communication[dimension as usize] = forward.communication[dimension as usize] * share;
     }
     let whole = forward.compute_time();
     let share = if whole > Seconds::ZERO { work.compute_time() / whole } else { 0.0 };
-    work.launches = forward.launches * share;
     let repeats = |family| families.iter().any(|f| f.0 == family);
     work.host = if repeats(Family::Router) { forward.host } else { Seconds::ZERO };
     work.looped = if repeats(Family::Experts) { forward.looped } else { Seconds::ZERO };
@@ -121,9 +138,12 @@ mod tests {
         forward.compute[Family::Mlp as usize] = Seconds::new(3.0);
         forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
         (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
+        let mut launches = Launches::default();
+        launches.families[Family::Mlp as usize] = 6.0;
+        launches.families[Family::AttentionCore as usize] = 2.0;
         let of = |last_gemm| {
             let kept = Kept { last_gemm, ..Kept::default() };
-            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, kept)
+            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], (&forward, &launches), kept)
         };
         let (whole, shorter) = (of(false), of(true));
         assert_eq!(whole, forward);
@@ -139,8 +159,12 @@ mod tests {
         forward.exposed[Dimension::Expert as usize] = Seconds::new(1.0);
         let policy = Recompute::Selective { modules: [RecomputeModule::Operators].into(), layers: None };
         let of = |no_exchange| {
-            let work =
-                super::of(&policy, &model.layer_kinds[0], &forward, Kept { no_exchange, ..Kept::default() });
+            let work = super::of(
+                &policy,
+                &model.layer_kinds[0],
+                (&forward, &Launches::default()),
+                Kept { no_exchange, ..Kept::default() },
+            );
             let expert = Dimension::Expert as usize;
             (work.communication[expert].get(), work.exposed[expert].get())
         };

@@ -377,8 +377,12 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
         Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
         None => None,
     };
-    let (group, reshards) = (shard_group(notes), !notes.contains("reshard never"));
-    if stated.is_none() && group.is_none() && reshards {
+    let is_pipelined = cells.count("pp").is_some_and(|stages| stages > 1);
+    let by_default = !(is_pipelined && generation.keeps_gathered_in_pipelines);
+    let is_never = notes.contains("reshard never");
+    let reshards = !is_never && (by_default || notes.contains("reshard always"));
+    let group = shard_group(notes);
+    if stated.is_none() && group.is_none() && !is_never {
         return Ok(None);
     }
     let zero_stage = stated.unwrap_or(generation.zero_stage);
