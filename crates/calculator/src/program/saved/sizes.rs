@@ -59,8 +59,8 @@ impl SavedSizes {
             is_unfused: is_unfused(cluster, plan),
             keeps_exchange: !by_id(&plan.software).is_ok_and(|software| software.recomputes_exchange),
             norm_extra: norm_extra(model, plan, software),
-            plain_inner_extra: of_gpt2(model, plan, software, software.composed_gelu_extra)
-                .unwrap_or(software.inner_extra),
+            // PyTorch's GELU is one operator: the next GEMM keeps its output as an input.
+            plain_inner_extra: of_gpt2(model, plan, software, software.composed_gelu_extra).unwrap_or(0.0),
             stored_load: stored_load(model, plan),
         }
     }
