@@ -1,5 +1,4 @@
-//! Collective operations that have a price, with the buffer that their bytes count (the convention of
-//! nccl-tests).
+//! Collective operations with a price, and the buffer that their bytes count (as in nccl-tests).
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +15,12 @@ pub enum Collective {
     ReduceScatter,
     /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
     AllToAll,
-    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all:
-    /// tokens x `copies` x width.
+    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP): tokens x `copies` x width.
     #[serde(skip_deserializing)]
     ExpertDispatch {
         /// Experts per token (top-k).
         copies: u32,
-        /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no
-        /// limit.
+        /// Maximum number of domains of a token (group-limited routing with groups as domains); 0: no limit.
         most_domains: u32,
     },
     /// One rank's buffer reaches all; bytes of the buffer.
@@ -56,14 +53,9 @@ impl Collective {
         }
     }
 
-    /// Parses the name of a measured operation as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`,
-    /// `AllReduce`, `sendrecv`.
+    /// Parses the name of a measured operation, as `all_reduce`, `all-reduce`, `AllReduce` or `sendrecv`.
     pub fn by_name(name: &str) -> Option<Self> {
-        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
-        let wanted = plain(name);
-        if wanted == "sendrecv" {
-            return Some(Self::SendReceive);
-        }
-        Self::MEASURED.into_iter().find(|operation| plain(operation.name()) == wanted)
+        let plain = |s: &str| s.to_lowercase().replace(['-', '_'], "").replace("sendrecv", "sendreceive");
+        Self::MEASURED.into_iter().find(|operation| plain(operation.name()) == plain(name))
     }
 }

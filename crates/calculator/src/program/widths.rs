@@ -1,6 +1,6 @@
 //! Widths of softmax attention on one rank.
 //!
-//! Responsible for: the heads of a tensor-parallel rank, for kernels, exchanges and saved tensors alike.
+//! Responsible for: the heads of a tensor-parallel rank, for kernels, exchanges and saved tensors.
 //! Excludes mixers that keep a state.
 
 use railwright_spec::model::Mixer;

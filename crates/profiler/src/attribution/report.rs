@@ -10,9 +10,9 @@ use super::links::SlowGroup;
 use super::verdict::{Lacking, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
-use crate::communication::Operation;
 use crate::telemetry::Health;
 use railwright_spec::problem::Warning;
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 
 /// A straggler: a rank that delays others.
@@ -76,7 +76,7 @@ pub struct Moment {
     #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The late operation.
-    pub before: Option<Operation>,
+    pub before: Option<CollectiveKind>,
     /// The innermost annotation around at least half of the delay, at its end.
     pub annotation: Option<String>,
 }

@@ -7,7 +7,7 @@
 
 use super::Part;
 use super::tiling::{Inferred, NOT_ONE, Scored, Tiling, times};
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 
 /// Groups across inferred ones.
 pub(super) struct Crossing {
@@ -24,7 +24,7 @@ fn exchanges(lane: &Scored<'_>, parts: &[Vec<Part>]) -> bool {
     parts
         .into_iter()
         .flatten()
-        .any(|part| part.operation.is_some_and(|o| o.may_be_message() || o == Operation::AllToAll))
+        .any(|part| part.operation.is_some_and(|o| o.may_be_message() || o == CollectiveKind::AllToAll))
 }
 
 impl Crossing {

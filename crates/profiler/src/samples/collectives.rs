@@ -7,26 +7,26 @@
 use super::options::SampleOptions;
 use crate::Job;
 use crate::collectives::{CollectiveRow, all_rows};
-use crate::communication::Operation;
 use crate::joined::Joined;
 use railwright_spec::Collective;
 use railwright_spec::calibration::{CollectiveSample, Samples};
 use railwright_spec::quantity::Seconds;
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Kind and number of ranks of a row for the cost model: messages count the two ranks that they join.
 fn kind(row: &CollectiveRow, size: u32) -> Option<(Collective, u64)> {
     let kind = match row.operation? {
-        Operation::AllReduce => Collective::AllReduce,
-        Operation::AllGather => Collective::AllGather,
-        Operation::ReduceScatter => Collective::ReduceScatter,
-        Operation::AllToAll => Collective::AllToAll,
-        Operation::Broadcast => Collective::Broadcast,
+        CollectiveKind::AllReduce => Collective::AllReduce,
+        CollectiveKind::AllGather => Collective::AllGather,
+        CollectiveKind::ReduceScatter => Collective::ReduceScatter,
+        CollectiveKind::AllToAll => Collective::AllToAll,
+        CollectiveKind::Broadcast => Collective::Broadcast,
         // Both ends of a message are needed: a single one may have waited for any time.
-        Operation::Send | Operation::Receive if row.parts.len() == 2 && !row.estimate => {
+        CollectiveKind::Send | CollectiveKind::Receive if row.parts.len() == 2 && !row.estimate => {
             return Some((Collective::SendReceive, 2));
         }
-        Operation::SendReceive if size == 2 => Collective::SendReceive,
+        CollectiveKind::SendReceive if size == 2 => Collective::SendReceive,
         _ => return None,
     };
     (size >= 2).then_some((kind, u64::from(size)))

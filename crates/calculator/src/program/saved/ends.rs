@@ -1,6 +1,8 @@
-//! Saved tensors outside of the layers: of the embedding, of a stage's output and of the head with its loss.
+//! Saved tensors of the embedding, of a stage's output and of the head with its
+//! loss.
 
-use super::{Saved, SavedSizes, Saving, Visit, other};
+use super::sizes::SavedSizes;
+use super::tensor::{Saved, Saving, Visit, other};
 use crate::partition::padded_vocabulary;
 use railwright_spec::model::{Model, Module};
 

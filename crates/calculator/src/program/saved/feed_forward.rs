@@ -1,7 +1,8 @@
 //! Saved tensors of a layer's MLP or experts.
 
 use super::inputs::Inputs;
-use super::{Origin, SavedSizes, Saving, Visit, other};
+use super::sizes::SavedSizes;
+use super::tensor::{Origin, Saving, Visit, other};
 use crate::program::{MicroBatch, experts};
 use railwright_spec::model::{Activation, FeedForward, Layer, MixtureOfExperts, Mlp, Module};
 use railwright_spec::plan::RecomputeModule;

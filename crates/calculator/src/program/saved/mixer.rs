@@ -1,7 +1,8 @@
 //! Saved tensors of a layer's token mixers.
 
 use super::inputs::Inputs;
-use super::{Origin, Saved, SavedSizes, Saving, Visit, other};
+use super::sizes::SavedSizes;
+use super::tensor::{Origin, Saved, Saving, Visit, other};
 use crate::program::MicroBatch;
 use crate::program::widths::Widths;
 use railwright_spec::model::{Attention, Layer, Mixer, Module, Span, Usage};

@@ -8,7 +8,7 @@ use crate::work::Family;
 use proptest::prelude::*;
 use railwright_spec::cluster;
 use railwright_spec::model::{FeedForward, Mixer, by_name, catalogue};
-use railwright_spec::plan::PlanSpec;
+use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_step::Phase;
 
 /// Imbalance of independent layers averages out over the layers that a rank stores; experts of one rank have
