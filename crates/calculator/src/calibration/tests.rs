@@ -266,14 +266,15 @@ fn a_log_corrects_the_parts_of_the_step() {
     }
 }
 
-/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged.
+/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged. Micro-batches
+/// are large, so that neither layout waits for its host.
 #[test]
 fn two_step_times_separate_the_parts_and_are_written() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     let model = model::by_name("llama-3-8b").expect("known");
     let plan = |tp: u64, dp: u64| {
         let text = format!(
-            "[plan]\ntensor_parallel = {tp}\npipeline_parallel = 1\ndata_parallel = {dp}\nglobal_batch = 8\nsequence_length = 4096\nsoftware = \"megatron-core-2024\"\n"
+            "[plan]\ntensor_parallel = {tp}\npipeline_parallel = 1\ndata_parallel = {dp}\nmicro_batch = 4\nglobal_batch = 32\nsequence_length = 8192\nsoftware = \"megatron-core-2024\"\n"
         );
         run::parse(&text, "run.toml").expect("sound").plan.resolve(&model, &cluster).expect("resolved")
     };
