@@ -523,7 +523,7 @@ DOCS: dict[str, str] = {
     'WhatifDifference': 'Difference of two runs.',
     'PartChange': 'Change of a part of the step.',
     'WhatifOutcome': 'The changed run cannot be priced; all reasons.',
-    'Interaction': 'Combined gain of changes relative to their single gains.',
+    'Interaction': 'Combined gain of changes relative to their individual gains.',
 }
 REQUIRED: dict[str, tuple[str, ...]] = {
     'Accelerator': ('schema_version', 'kind', 'railwright', 'accelerator'),

@@ -2210,7 +2210,7 @@ class EstimateStageRow(Record):
         """Recompute part of the backward pass."""
     @property
     def busy(self) -> float:
-        """Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions."""
+        """Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its two directions."""
     @property
     def exposed(self) -> float:
         """Exposed communication in this time."""
@@ -6226,7 +6226,7 @@ class PassShape(Record):
         """Number of virtual stages per rank."""
     @property
     def data_parallel(self) -> int:
-        """Number of data parallel replicas."""
+        """Number of data-parallel replicas."""
     @property
     def shards(self) -> int:
         """Number of ranks that share a stage of a replica (tensor times context parallel)."""
@@ -7191,7 +7191,7 @@ class Recorded(Record):
     """Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step."""
     @property
     def window_ns(self) -> float:
-        """The common window: from the last rank's first to the first rank's last activity."""
+        """The common window: the time in which all ranks have device activity."""
     @property
     def compute_ns(self) -> float:
         """Compute."""
@@ -9874,7 +9874,7 @@ class Whatif(Answer):
         """Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs)."""
     @property
     def interaction(self) -> Interaction | None:
-        """Combined gain compared with the single gains. `None` without a combination."""
+        """Combined gain compared with the individual gains. `None` without a combination."""
     @property
     def chosen(self) -> list[str]:
         """Defaults of unspecified settings, as text."""
@@ -10074,7 +10074,7 @@ class WhatifOutcome(Record):
         """The reasons."""
 
 class Interaction(Record):
-    """Combined gain of changes relative to their single gains."""
+    """Combined gain of changes relative to their individual gains."""
     @property
     def product_alone(self) -> float:
         """Product of the single speed-ups: expected value of independent gains, each applied to the remaining time."""
@@ -10086,7 +10086,7 @@ class Interaction(Record):
         """Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each other."""
     @property
     def saved_alone(self) -> float:
-        """Sum of the times saved by single changes."""
+        """Sum of the times saved by individual changes."""
     @property
     def saved_together(self) -> float:
         """Time saved by the combination."""

@@ -64,12 +64,12 @@ pub fn with(
         if resolved.run.model.parameters().total != own.model.parameters().total
             || resolved.run.cluster.devices != own.cluster.devices
         {
-            return Err("the edited file would have another model or number of GPUs".to_owned());
+            return Err("the edited file would have a different model or number of GPUs".to_owned());
         }
         let others: Vec<String> =
             differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
         if !others.is_empty() {
-            return Err(format!("the edited file would have another {}", human::shorten(&others.join(", "))));
+            return Err(format!("the edited file would have a different {}", human::shorten(&others.join(", "))));
         }
         back.replace(Some(resolved.run.plan));
         Ok(())

@@ -40,7 +40,7 @@ pub(crate) struct Sizes {
     pub tokens: f64,
     /// Tokens of a micro-batch on one rank after sequence parallelism.
     pub cut_tokens: f64,
-    /// Tensor parallel degree.
+    /// Tensor-parallel degree.
     pub tp: f64,
     /// Hidden width.
     pub hidden: f64,

@@ -63,7 +63,7 @@ impl Pipeline<'_> {
             )));
         }
         if !good(self.transfer) {
-            return Err(Problem::new("the transfer time is not finite and non-negative"));
+            return Err(Problem::new("the transfer time is negative or not finite"));
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ impl Overrides {
         }
         if let Some((path, line)) = &self.assumed {
             let message =
-                "cannot be opened: settings and dimensions without an override are those of MaxText's own";
+                "cannot be opened: settings and dimensions without an override have MaxText's own values";
             draft.remark(RemarkKind::Assumed, path, Some(*line), message);
         }
         if let Some((path, line)) = &self.unread {

@@ -158,7 +158,7 @@ fn is_python(text: &str) -> bool {
 fn none_started(text: &str) -> Problem {
     if is_python(text) {
         return Problem::new(
-            "this Python program puts the flags of Megatron-LM together itself, and is not executed",
+            "this Python program builds the flags of Megatron-LM itself, and is not executed",
         )
         .hint("pass the command that it starts, or the log of the run");
     }

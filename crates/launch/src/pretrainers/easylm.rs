@@ -107,7 +107,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         fields.default("plan.optimizer", &Optimizer::Adam, "EasyLM trains with AdamW by default");
     } else {
         let (source, line) = fields.source(path);
-        fields.draft.leave_open("plan.optimizer", &source, line, "its states are not known by this name");
+        fields.draft.leave_open("plan.optimizer", &source, line, "the states of an optimizer of this name are unknown");
     }
     software(&mut fields, "maxtext-tpu", "JAX; no generation of EasyLM is measured");
     missing(&mut fields, "EasyLM");
@@ -131,7 +131,7 @@ fn model(fields: &mut Fields<'_>) {
             "model.name",
             &source,
             line,
-            "this configuration is not known by its name",
+            "no configuration of this name is known",
         );
     };
     for (key, value) in [

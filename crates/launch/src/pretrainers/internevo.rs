@@ -36,7 +36,7 @@ const KNOWN: &[Known] = &[
     ("model.num_chunks", Read),
     ("model.num_experts", Read),
     ("model.parallel_output", Ignored),
-    ("model.use_flash_attn", Lost(&["true"], "estimated with a fused kernel of attention")),
+    ("model.use_flash_attn", Lost(&["true"], "estimated with a fused attention kernel")),
     ("model.*", Ignored),
     ("parallel.tensor.size", Read),
     ("parallel.tensor.mode", Read),

@@ -269,7 +269,7 @@ fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
     let is_selective = fields.word(&granularity).as_deref() == Some("selective");
     match fields.flag(&path) {
         Some(true) if is_selective => {
-            let message = "recompute of single modules is not supported in this file: it stays unset";
+            let message = "recompute of individual modules is not supported in this file: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),

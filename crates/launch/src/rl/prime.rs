@@ -381,7 +381,7 @@ fn towers(fields: &mut Fields<'_>) {
         fields.remark(
             RemarkKind::NotModelled,
             path,
-            "the model is cut to this number of layers: all are estimated",
+            "the model is truncated to this number of layers: all are estimated",
         );
     }
 }

@@ -295,7 +295,7 @@ pub(super) fn parse(
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
     if let Some(line) = command.conditional() {
-        let why = "depends on a condition that only a run decides; the last alternative is read";
+        let why = "depends on a condition that is known only at run time; the last alternative is read";
         unknown.push(("the command".to_owned(), line, why.to_owned()));
     }
     for (line, what, why) in &script.open {

@@ -117,7 +117,7 @@ fn batch(fields: &mut Fields<'_>) {
     fields.default(
         "plan.sequence_length",
         &2048_u64,
-        "LLaMA-Factory cuts samples at 2,048 tokens by default",
+        "LLaMA-Factory truncates samples at 2,048 tokens by default",
     );
     if fields.draft.value("plan.global_batch").is_none() {
         fields.default("plan.micro_batches", &1_u64, "one micro-batch for an update by default");

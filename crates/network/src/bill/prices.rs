@@ -335,7 +335,7 @@ fn line<'a>(
         let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0 && *n < 1e12);
         number.map(Some).ok_or_else(|| {
             Problem::new(format!(
-                "`{}` is not a number from 0 in the column `{column}`",
+                "`{}` is not a number of 0 or more in the column `{column}`",
                 human::shorten(text)
             ))
         })
@@ -539,11 +539,11 @@ mod tests {
         );
         assert_eq!(
             error_of("item,part,usd\nnic,400,-1\n"),
-            "own.csv:2:1: `-1` is not a number from 0 in the column `usd`"
+            "own.csv:2:1: `-1` is not a number of 0 or more in the column `usd`"
         );
         assert_eq!(
             error_of("item,part,usd\nnic,400,nan\n"),
-            "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
+            "own.csv:2:1: `nan` is not a number of 0 or more in the column `usd`"
         );
         assert_eq!(
             error_of("item,part,usd_low,usd\nnic,400,3,2\n"),

@@ -100,8 +100,8 @@ pub fn crossing(
     let count = groups.iter().filter(is_crossing).count();
     (count > 0).then(|| {
         format!(
-            "the network between domains for messages of {count} process groups to another place in another domain, which \
-             ASTRA-sim sends at the bandwidth of a domain"
+            "the network between domains for messages of {count} process groups to another position in another domain; ASTRA-sim \
+             sends them at the bandwidth of a domain"
         )
     })
 }

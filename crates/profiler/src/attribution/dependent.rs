@@ -48,7 +48,7 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// The two ranks of a tensor parallel group are almost equally slow.
+    /// The two ranks of a tensor-parallel group are almost equally slow.
     #[test]
     fn two_slow_ranks_that_hide_each_other_are_a_set() {
         let plan = Synthetic { data: 4, jitter: 2, ..Synthetic::default() };

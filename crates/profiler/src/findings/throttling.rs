@@ -62,7 +62,7 @@ impl Rule for Throttling {
 
     fn text(&self) -> &'static str {
         "Time of GEMMs with the same name and position, in the last third of the steps relative to the first third \
-         (halves of fewer than six steps), per rank. Reported for at least four steps and 3% growth. Three quarters of \
+         (halves if there are fewer than six steps), per rank. Reported for at least four steps and 3% growth. Three quarters of \
          the GEMM time must grow, and every late step must be longer than every early one. Grouped GEMMs are excluded, \
          \
          because routing changes their work. Cost: that share of their time. Clocks fall if a device is hot or draws \

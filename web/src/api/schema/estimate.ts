@@ -746,7 +746,7 @@ export interface StageRow {
    */
   recompute: number
   /**
-   * Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two
+   * Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its two
    * directions. Unit: s.
    */
   busy: number

@@ -784,7 +784,7 @@ export interface Spread {
  */
 export interface Recorded {
   /**
-   * The common window: from the last rank's first to the first rank's last activity.
+   * The common window: the time in which all ranks have device activity.
    */
   window_ns: number
   /**

@@ -60,7 +60,7 @@ export interface WhatifAnswer {
    */
   tie_band: number
   /**
-   * Combined gain compared with the single gains. `null` without a combination.
+   * Combined gain compared with the individual gains. `null` without a combination.
    */
   interaction: Interaction | null
   /**
@@ -421,7 +421,7 @@ export interface Remedy {
   value: string
 }
 /**
- * Combined gain of changes relative to their single gains.
+ * Combined gain of changes relative to their individual gains.
  */
 export interface Interaction {
   /**
@@ -439,7 +439,7 @@ export interface Interaction {
    */
   beyond: number
   /**
-   * Sum of the times saved by single changes. Unit: s.
+   * Sum of the times saved by individual changes. Unit: s.
    */
   saved_alone: number
   /**

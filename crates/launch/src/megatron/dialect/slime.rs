@@ -79,7 +79,7 @@ fn batch(words: &[Word], arguments: &mut Arguments) {
             *arguments = arguments.with("global_batch_size", Some(Argument { values, source, line }));
         }
         _ => {
-            let why = "the samples of a rollout and its steps set it".to_owned();
+            let why = "set by the samples and the steps of a rollout".to_owned();
             let open = OpenArgument { source: flags[0].to_owned(), line, why, alternatives: Vec::new() };
             arguments.leave_open("global_batch_size", open);
         }

@@ -113,7 +113,7 @@ fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     stages
 }
 
-/// Ranks that share a replica's stage: those joined by tensor and context parallel groups.
+/// Ranks that share a replica's stage: those joined by tensor and context-parallel groups.
 struct Shards(BTreeMap<u32, u32>);
 
 impl Shards {
