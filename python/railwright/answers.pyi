@@ -735,7 +735,7 @@ class CollectiveLaw(Record):
         """Evidence."""
 
 class Line(Record):
-    """One figure, or one kind of operators, against measurements."""
+    """One figure, or one kind of operators, compared with measurements."""
     @property
     def name(self) -> str:
         """Identifier: `products.bf16`, `all_reduce x8`, ..."""
@@ -778,7 +778,7 @@ class Line(Record):
         """True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them then counts as an error."""
 
 class StepLine(Record):
-    """A whole step, or a part of it, against the measurement."""
+    """A whole step, or a part of it, compared with the measurement."""
     @property
     def name(self) -> str:
         """Identifier: `step`, `products`, `host`, ..."""
@@ -2108,7 +2108,7 @@ class Throughput(Record):
         """Sequences per step."""
     @property
     def micro_batches(self) -> int:
-        """Micro batches per replica and step."""
+        """Micro-batches per replica and step."""
     @property
     def tokens_per_step(self) -> int:
         """Tokens per step."""
@@ -2249,7 +2249,7 @@ class CommunicationRow(Record):
         """Number of scale-up domains of the group."""
     @property
     def count(self) -> float:
-        """Calls per step; a half is half of a collective."""
+        """Calls per step; 0.5 is half of a collective."""
     @property
     def time_each(self) -> float:
         """Time of one call."""
@@ -2354,7 +2354,7 @@ class TopItem(Record):
         """Amount."""
 
 class Bill(Record):
-    """Time and cost of a training."""
+    """Time and cost of a training run."""
     @property
     def tokens(self) -> float:
         """Tokens trained on."""
@@ -2537,7 +2537,7 @@ class Comparison(Record):
         """Predicted."""
     @property
     def difference(self) -> float:
-        """Predicted over measured, less 1."""
+        """Predicted over measured, minus 1."""
     @property
     def inside(self) -> bool | None:
         """True if the measurement is inside the interval. `None` for figures without one."""
@@ -4979,7 +4979,7 @@ class NetworkFailuresJob(Record):
         """Share of the step that is exposed time in scale-up domains."""
     @property
     def interruption_hours(self) -> float:
-        """Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint."""
+        """Hours of all devices that an interruption costs: detection, restart, work since the last checkpoint."""
     @property
     def recovery(self) -> Literal["alone", "neighbour", "spread"]:
         """Devices that carry the traffic of devices with lost bandwidth."""
@@ -5086,7 +5086,7 @@ class ClassLoss(Record):
         """Device-hours that one failure costs."""
     @property
     def lost_devices(self) -> float:
-        """Devices that the job is short of while the part is down."""
+        """Devices that the job lacks while the part is down."""
     @property
     def lost_hours_per_month(self) -> float:
         """Device-hours in a month."""
@@ -5134,7 +5134,7 @@ class Slow(Record):
     """Slow parts: lossy links, NICs below their bandwidth."""
     @property
     def per_month(self) -> float:
-        """Parts of one that become slow in a month of 730 hours."""
+        """Expected number of times that one part becomes slow in a month of 730 hours."""
     @property
     def hours(self) -> float:
         """Hours until one is found and replaced."""
@@ -5483,13 +5483,13 @@ class Survey(Record):
         """Number of leaf groups of the hosts: domains whose first device shares a leaf."""
     @property
     def least_leaf_groups(self) -> int:
-        """Minimum number of leaf groups with as many domains."""
+        """Minimum number of leaf groups with the same number of domains."""
     @property
     def pods(self) -> int:
         """Pods of a Clos, or groups of a dragonfly."""
     @property
     def least_pods(self) -> int:
-        """Minimum number of pods with as many domains."""
+        """Minimum number of pods with the same number of domains."""
     @property
     def rows(self) -> Rows[LeafGroupRow]:
         """Each leaf group with ranks, in the order of the network."""
@@ -5507,7 +5507,7 @@ class LeafGroupRow(Record):
         """Hosts."""
     @property
     def ranks(self) -> list[list[Any]]:
-        """First and last rank of each run of ranks that follow each other."""
+        """First and last rank of each sequence of consecutive ranks."""
 
 class Ordered(Record):
     """The step with an order of hosts."""
@@ -8421,7 +8421,7 @@ class MemoryPick(Record):
         """Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit ran."""
     @property
     def regret(self) -> float | None:
-        """Measured time of the first that ran over that of the best, minus 1."""
+        """Measured time of the first layout that ran, relative to that of the best, minus 1."""
 
 class MemoryTotal(Record):
     """Summary of selections over sweeps."""
@@ -9827,7 +9827,7 @@ class Used(Record):
         """Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged."""
     @property
     def other_software(self) -> int:
-        """Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply to them."""
+        """Number of rows on its accelerator with a different software generation. Its constants of the host and of element-wise kernels do not apply to them."""
     # ['with']: ValidationErrors
     @property
     def without(self) -> ValidationErrors:

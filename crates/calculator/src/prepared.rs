@@ -379,7 +379,7 @@ pub fn step_time(
     step_time_again(costing, setting, priced, split, limit, buffers)
 }
 
-/// The same for a plan that differs from the last one in sharding below stage 3 alone, which does not change
+/// The same for a plan that differs from the last one only in sharding below stage 3, which does not change
 /// the passes.
 pub fn step_time_again(
     costing: &Costing<'_>,
@@ -489,7 +489,7 @@ fn jitter_share(costing: &Costing<'_>) -> f64 {
     costing.software.jitter_per_doubling * doublings
 }
 
-/// Lower bound of a step outside of its passes: the jitter factor, and the fixed part, to which the factor
+/// Lower bound of the part of a step outside its passes: the jitter factor, and the fixed part, to which the factor
 /// also applies.
 pub fn time_outside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);

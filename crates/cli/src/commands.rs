@@ -1,4 +1,4 @@
-//! The commands, a file each: arguments to an answer, and the answer to the printer.
+//! The commands, one file each: arguments to an answer, and the answer to the printer.
 
 mod catalogues;
 #[cfg(not(target_family = "wasm"))]

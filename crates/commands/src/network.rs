@@ -1,4 +1,4 @@
-//! Commands about networks: what options and files describe, and the work on it.
+//! Commands on networks: the networks that options and files describe, and the work on them.
 
 pub(crate) mod collective;
 pub(crate) mod cost;
@@ -25,7 +25,7 @@ pub struct Specified {
     pub routing: Option<String>,
     /// Failed parts.
     pub fail: Vec<String>,
-    /// What becomes of the traffic of a device that lost ports.
+    /// Treatment of the traffic of a device that lost ports.
     pub recovery: String,
 }
 

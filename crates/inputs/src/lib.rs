@@ -90,12 +90,12 @@ pub fn title(paths: &[String]) -> String {
 /// True if files are read. A page without a file loads a program without readers.
 pub const FILES: bool = cfg!(any(not(target_family = "wasm"), feature = "files"));
 
-/// The longest configuration file that is read.
+/// Maximum length of a configuration file.
 pub const CONFIG_LIMIT: u64 = 64 << 20;
-/// The longest table that is read.
+/// Maximum length of a table.
 pub const TABLE_LIMIT: u64 = 1 << 30;
 
-/// The longest log that is read.
+/// Maximum length of a log.
 pub const LOG_LIMIT: u64 = 1 << 30;
 
 /// Content of standard input, which cannot be read twice; a launch file may be.

@@ -1,4 +1,4 @@
-//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one,
+//! Model for a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one,
 //! or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
@@ -6,7 +6,7 @@ use railwright_spec::model::{self, Model};
 use railwright_spec::problem::Problem;
 use std::path::{Path, PathBuf};
 
-/// The model of a word.
+/// The model for a word.
 pub fn model(word: &str) -> Result<Model, Problem> {
     match path_of(word)? {
         Some(path) => {
@@ -36,7 +36,7 @@ pub fn config_text(path: &str) -> Result<String, Problem> {
 /// Suffixes of files with a model or a launch; names of models have none of them.
 const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt", "py"];
 
-/// The path of a word, or `None` if it is a name of the catalogue.
+/// The path for a word, or `None` if it is a name of the catalogue.
 pub fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if word == "-" {
         return Ok(Some(word.to_owned()));

@@ -34,7 +34,7 @@ const PROFILE: u64 = 64 << 10;
 pub struct Read {
     /// Its ranks.
     pub job: Job,
-    /// What the ranks have in common.
+    /// Common properties of the ranks.
     pub joined: Joined,
     /// True if the folder of the traces contains files of monitors.
     pub has_monitors: bool,
@@ -48,7 +48,7 @@ pub struct Read {
 /// Joining options.
 #[derive(Clone, PartialEq)]
 pub struct How {
-    /// Names that communicate.
+    /// Names of communication kernels.
     pub names: NameTable,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,

@@ -1,7 +1,7 @@
 //! The user's file with another layout, read back like the original.
 //!
 //! Responsible for: passing the file to the editor of its format and resolving the edited text with the same
-//! command line. An edit with another run than the intended one is rejected, except for settings that the
+//! command line. An edit with a run other than the intended one is rejected, except for settings that the
 //! framework cannot express. An edit that changes the inferred software generation gets a comment that keeps
 //! it.
 

@@ -29,7 +29,7 @@ impl Said {
     }
 }
 
-/// Returns an error for logs of another run than the named one, or of another number of devices than in the
+/// Returns an error for logs of a run other than the named one, or with a number of devices other than that of the
 /// traces.
 pub fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Result<(), Problem> {
     for log in logs {

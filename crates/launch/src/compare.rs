@@ -36,7 +36,7 @@ pub struct Comparison {
     pub measured: f64,
     /// Predicted.
     pub predicted: f64,
-    /// Predicted over measured, less 1.
+    /// Predicted over measured, minus 1.
     pub difference: f64,
     /// True if the measurement is inside the interval. `None` for figures without one.
     pub inside: Option<bool>,

@@ -15,7 +15,7 @@ pub trait Files {
 /// Context of a launch file.
 #[derive(Default)]
 pub struct Context<'a> {
-    /// Variables of the environment, `TP` and `8`.
+    /// Environment variables, such as `TP` with `8`.
     pub variables: Vec<(String, String)>,
     /// Arguments of a script; `None` if unknown.
     pub arguments: Option<Vec<String>>,

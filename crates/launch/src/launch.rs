@@ -112,7 +112,7 @@ pub enum RemarkKind {
     Invalid,
     /// A name that is not known; the nearest known one is in the message.
     Unknown,
-    /// Known, changes time or memory, and the calculator has no word for it.
+    /// Known, changes time or memory, and not expressible in the calculator.
     NotModelled,
     /// An inferred value.
     Assumed,
@@ -182,9 +182,9 @@ impl Launch {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }
 
-    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the
-    /// others: the experts that ranks share, and for dimensions of its own the rows of the vocabulary and
-    /// the experts of a token.
+    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it sets the
+    /// others: the routed experts, and for dimensions of its own the rows of the vocabulary and
+    /// the experts per token.
     pub fn needs_of_model(key: &str, spec: &RunSpec) -> bool {
         let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
         match key {

@@ -1,7 +1,7 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
 //! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of
-//! dimensions, and settings of its base file. Scales of a model that are no power of two are errors, as in
+//! dimensions, and settings of its base file. Scales of a model that are not powers of two are errors, as in
 //! MaxText.
 
 mod base;

@@ -1,4 +1,4 @@
-//! Shell scripts read without running them: which commands a script would start, with which words.
+//! Shell scripts read without running them: the commands that a script would start, with their words.
 //!
 //! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known
 //! values, functions and loops; the scripts that a script reads or starts; the origin of every word. Runs

@@ -3,7 +3,7 @@
 //! Responsible for: bounds of their time from the bus bandwidths of the nearest measured numbers of racks.
 //! Excludes groups with a measured model, and operations other than all-reduce.
 //!
-//! Published all-reduces over racks of NVLink are over 2 and over 20 racks
+//! All-reduces over racks of NVLink are published for 2 and for 20 racks
 //! (`catalog/evidence/collectives_at_scale.csv`). With the same bytes, their bus bandwidths differ by a
 //! factor of 2 to 4. Between them the library's choice of algorithm and channels is unknown.
 //! Bandwidth decreases with the number of racks, so the values of 2 and of 20 racks are bounds: `t = f(n) S /

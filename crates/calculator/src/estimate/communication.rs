@@ -31,7 +31,7 @@ pub struct CommunicationRow {
     pub ranks: u64,
     /// Number of scale-up domains of the group.
     pub domains: u64,
-    /// Calls per step; a half is half of a collective.
+    /// Calls per step; 0.5 is half of a collective.
     pub count: f64,
     /// Time of one call.
     pub time_each: Seconds,

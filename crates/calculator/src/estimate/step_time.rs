@@ -126,7 +126,7 @@ pub fn interval(
 pub struct Throughput {
     /// Sequences per step.
     pub sequences_per_step: u64,
-    /// Micro batches per replica and step.
+    /// Micro-batches per replica and step.
     pub micro_batches: u64,
     /// Tokens per step.
     pub tokens_per_step: u64,

@@ -60,7 +60,7 @@ pub(crate) struct Exchange {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub phase: Phase,
-    /// Count of each operation; a half is half of an exchange.
+    /// Count of each operation; 0.5 is half of an exchange.
     pub count: f64,
     /// Total number of kernel launches.
     pub launches: f64,

@@ -43,7 +43,7 @@ pub struct FlowsOn {
     pub ends: Option<String>,
 }
 
-/// Plays a table.
+/// Simulates a table.
 ///
 /// # Errors
 ///

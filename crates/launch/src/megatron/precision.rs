@@ -1,7 +1,7 @@
 //! Number formats, as Megatron's flags choose them.
 //!
 //! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16).
-//! Excludes formats of single layers.
+//! Excludes formats of individual layers.
 
 use super::meaning::Filler;
 use crate::{Format, RemarkKind};

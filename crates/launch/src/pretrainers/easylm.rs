@@ -1,7 +1,7 @@
 //! EasyLM's command for Llama: flags of a mesh, a named configuration and a data set.
 //!
 //! Responsible for: `EasyLM/models/llama/llama_train.py` and its configurations (version 2 and the first
-//! one). Training with rewards is refused by the flags that it lacks.
+//! one). Training with rewards is detected by missing flags, and rejected.
 
 use super::common::{flags, sharding};
 use crate::accelerate::software;

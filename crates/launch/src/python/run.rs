@@ -1,4 +1,4 @@
-//! Following a Python text without running it: which objects it builds, with which literals in them.
+//! Follows a Python text without running it: the objects that it builds, with the literals in them.
 //!
 //! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and
 //! marking assignments under an unknown condition as open. Runs nothing: the result of missing code is an

@@ -1,7 +1,7 @@
 //! The second generation of LLaMA-Factory's YAML (`llamafactory.v1`): plugins in sections of their own.
 //!
 //! Responsible for: its keys and defaults (`v1/config/*_args.py`, August 2026). Weights have the format of
-//! their checkpoint, so there are no 32-bit copies. Training of some layers alone leaves the optimizer open.
+//! their checkpoint, so there are no 32-bit copies. Training of only some layers leaves the optimizer open.
 
 mod engine;
 

@@ -225,7 +225,7 @@ impl Prices {
         Ok(Self { lines })
     }
 
-    /// Lays another table over this one: its lines win. A line without watts keeps those of the same part,
+    /// Lays another table over this one: its lines take precedence. A line without watts keeps those of the same part,
     /// because a price does not change its power.
     pub fn overlay(&mut self, other: Self) {
         for (key, mut price) in other.lines {
@@ -270,8 +270,8 @@ impl Prices {
         Ok((rate, self.at(item, rate)?))
     }
 
-    /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without
-    /// one in a price list it is that of a leaf's port, of unknown power; `false` for this stand-in.
+    /// The price of a port of a switch with more ports than a leaf. No public price is known. Without one
+    /// in a price list it is that of a leaf's port, with unknown power; `false` for this substitute.
     pub fn chassis_port(&self, speed: BytesPerSecond) -> Result<(Price, bool), Problem> {
         if let Some(price) = self.lines.get(&(Item::ChassisPort, part_of(speed))) {
             return Ok((price.clone(), true));

@@ -1,7 +1,7 @@
 //! Traces of all ranks as one program of flows.
 //!
 //! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the
-//! messages of each collective. Excludes links ([`crate::flow::listed`] plays the program) and compute costs:
+//! messages of each collective. Excludes links ([`crate::flow::listed`] simulates the program) and compute costs:
 //! durations are those of the trace.
 //!
 //! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it,

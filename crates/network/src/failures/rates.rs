@@ -102,7 +102,7 @@ impl Rate {
         self.fit * 1e-9
     }
 
-    /// Probability that one part is down at some moment: `repair / (time between failures + repair)`.
+    /// Probability that one part is down at a random time: `repair / (time between failures + repair)`.
     pub fn unavailability(&self) -> f64 {
         let down = self.per_hour() * self.repair_hours;
         down / (1.0 + down)

@@ -98,7 +98,7 @@ pub struct Outcome {
     pub flows: u64,
     /// Messages that were simulated one by one.
     pub simulated: u64,
-    /// Times that rates were computed.
+    /// Number of computations of the rates.
     pub solutions: u64,
     /// Bytes carried by each link, including skipped laps, excluding flows without end.
     pub carried: Vec<Bytes>,

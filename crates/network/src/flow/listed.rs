@@ -1,6 +1,6 @@
 //! Programs of flows from a table or JSON: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose
+//! Responsible for: simulating such a program on any routes, with start and end of every flow. Does not choose
 //! routes.
 //!
 //! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the
@@ -75,7 +75,7 @@ pub trait DomainPorts: Routes {
     fn domain_port(&self, link: u32) -> Option<(u32, bool)>;
 }
 
-/// Plays a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
+/// Simulates a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
 pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
     play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
 }

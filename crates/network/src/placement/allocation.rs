@@ -1,4 +1,4 @@
-//! Hosts that a run was given, and the devices of its ranks.
+//! Hosts assigned to a run, and the devices of its ranks.
 //!
 //! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device
 //! with two ranks.

@@ -11,7 +11,7 @@ use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
 use std::ops::ControlFlow;
 
-/// Hosts up to which swaps are tried: pairs are its square.
+/// Maximum number of hosts for swaps: the number of pairs is its square.
 pub const MOST_HOSTS: usize = 4096;
 /// Terms of a sweep up to which swaps are tried: pairs of hosts times the hosts that both talk to. A second
 /// or so.

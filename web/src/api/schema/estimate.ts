@@ -609,7 +609,7 @@ export interface Throughput {
    */
   sequences_per_step: number
   /**
-   * Micro batches per replica and step.
+   * Micro-batches per replica and step.
    */
   micro_batches: number
   /**
@@ -800,7 +800,7 @@ export interface CommunicationRow {
    */
   domains: number
   /**
-   * Calls per step; a half is half of a collective.
+   * Calls per step; 0.5 is half of a collective.
    */
   count: number
   /**
@@ -934,7 +934,7 @@ export interface TopItem {
   bytes: number
 }
 /**
- * Time and cost of a training.
+ * Time and cost of a training run.
  */
 export interface Bill {
   /**
@@ -1248,7 +1248,7 @@ export interface Comparison {
    */
   predicted: number
   /**
-   * Predicted over measured, less 1.
+   * Predicted over measured, minus 1.
    */
   difference: number
   /**

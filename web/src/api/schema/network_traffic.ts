@@ -751,7 +751,7 @@ export interface Survey {
    */
   leaf_groups: number
   /**
-   * Minimum number of leaf groups with as many domains.
+   * Minimum number of leaf groups with the same number of domains.
    */
   least_leaf_groups: number
   /**
@@ -759,7 +759,7 @@ export interface Survey {
    */
   pods: number
   /**
-   * Minimum number of pods with as many domains.
+   * Minimum number of pods with the same number of domains.
    */
   least_pods: number
   /**
@@ -784,7 +784,7 @@ export interface LeafGroupRow {
    */
   hosts: number
   /**
-   * First and last rank of each run of ranks that follow each other.
+   * First and last rank of each sequence of consecutive ranks.
    */
   ranks: [number, number][]
 }

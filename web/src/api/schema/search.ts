@@ -771,7 +771,7 @@ export interface Interval {
   source: string
 }
 /**
- * Time and cost of a training.
+ * Time and cost of a training run.
  */
 export interface Bill {
   /**

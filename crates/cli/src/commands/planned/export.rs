@@ -1,4 +1,4 @@
-//! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
+//! `export`: a run as a launch file of a training framework, or traces as one file for Perfetto.
 
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;

@@ -12,7 +12,7 @@
 //!
 //! `end of the congestion + its own time without it`
 //!
-//! and its followers begin later by as much. So does a flow whose acknowledgements return over a paused link.
+//! and its followers begin later by the same time. So does a flow whose acknowledgements return over a paused link.
 //! Up to twice the capacity, fair shares of a paused link are at least half of those without pauses. The
 //! simulated end is then right within a factor of two, and no bound is given.
 //!
