@@ -1436,7 +1436,7 @@ class Inspected(Record):
         """Number of records."""
     @property
     def rows(self) -> Rows[Row]:
-        """Rows by communicator, collective and size; those with most time first."""
+        """Rows by communicator, collective and size; those with the most time first."""
     @property
     def late(self) -> Rows[Late]:
         """Late ranks, largest cost first."""
@@ -1997,7 +1997,7 @@ class ParameterCount(Record):
     """Parameter counts of a model, in all conventions of model cards."""
     @property
     def total(self) -> int:
-        """All parameters, towers included, a tied embedding counted once, without multi-token prediction."""
+        """All parameters, including towers, a tied embedding counted once, without multi-token prediction."""
     @property
     def word_embedding(self) -> int:
         """Word embedding."""
@@ -2842,7 +2842,7 @@ class HangHang(Record):
         """Ranks without a readable dump."""
     @property
     def incomplete_groups(self) -> Rows[Group]:
-        """Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no dump."""
+        """Groups that suggest ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no dump."""
     @property
     def damaged(self) -> Rows[DamagedDump]:
         """The partly read dumps: results for their ranks are bounds."""
@@ -3343,7 +3343,7 @@ class DeviceReport(Record):
         """Number of segments that it released."""
     @property
     def cache_flushes(self) -> int:
-        """Number of times that the allocator released segments and requested one at once: its cache had no block that fits."""
+        """Number of times that the allocator released segments and requested one at once: its cache had no block that fitted."""
     @property
     def out_of_memory(self) -> int:
         """Number of out-of-memory events."""
@@ -6157,7 +6157,7 @@ class PipelinePage(Record):
         """Stages without recorded ranks."""
     @property
     def missing_ranks(self) -> int:
-        """Number of unrecorded ranks in the other stages, relative to the stage with most ranks."""
+        """Number of unrecorded ranks in the other stages, relative to the stage with the most ranks."""
     @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if everything was recorded."""
@@ -7275,7 +7275,7 @@ class Origins(Record):
         """Share of the step with a place (0 to 1)."""
     @property
     def rows(self) -> Rows[OriginRow]:
-        """The places with most time, the longest first."""
+        """The places with the most time, the longest first."""
     @property
     def places(self) -> int:
         """Number of places; those beyond the rows are summed in one row without a place."""
@@ -9140,7 +9140,7 @@ class SizeRow(Record):
         """Tokens per second and device, relative to those of the smallest number of the same machine."""
     @property
     def on_hull(self) -> bool:
-        """True if the row is on the upper hull of throughput over devices. Rows below it divide badly."""
+        """True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or the model badly."""
     @property
     def marginal_efficiency(self) -> float | None:
         """Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller one."""
@@ -9302,7 +9302,7 @@ class Stragglers(Answer):
         """True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time."""
     @property
     def host_bound(self) -> bool:
-        """True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks."""
+        """True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding waits for other ranks."""
     @property
     def ranks(self) -> Rows[Culprit]:
         """Ranks by cost. Those named by the verdict are stragglers; there may be none."""

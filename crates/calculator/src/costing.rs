@@ -195,7 +195,7 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the
+    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside the
     /// sequence, which context parallelism does not divide.
     pub(crate) fn tokens_at(&self, positions: Option<u64>) -> f64 {
         positions.map_or(self.tokens, |positions| (self.plan.micro_batch * positions) as f64)

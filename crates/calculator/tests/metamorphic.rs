@@ -142,7 +142,7 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
     })
 }
 
-/// Most random settings contradict each other, so a large number of rejected ones is no failure.
+/// Most random settings contradict each other, so a large number of rejected ones is not a failure.
 /// `PROPTEST_CASES` sets another number of cases.
 fn some(cases: u32) -> ProptestConfig {
     // The default reads the environment.

@@ -65,7 +65,7 @@ pub fn ask(
     let outcome = match end {
         Ok(end) => railwright_server::Outcome::from(end).name(),
         Err(Failure::Input(problems)) => return Err(problems),
-        // This output is no pipe.
+        // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("internal error: the result was lost")]),
     };
     let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };

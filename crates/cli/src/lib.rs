@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are successful results, the rest are errors; clap prints each to its stream. A
-            // closed stream is no error.
+            // closed stream is not an error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
         }

@@ -202,7 +202,7 @@ fn one_and_four_tasks_write_the_same_bytes() {
     assert_eq!(whole, moved.collect());
     let nothing = start(&folder.at("none"), &[]);
     assert_eq!(nothing.status.code(), Some(2));
-    // More tasks than files: a task without files is no error.
+    // More tasks than files: a task without files is not an error.
     let idle = [("SLURM_PROCID", "60".into()), ("SLURM_NTASKS", "64".into())];
     assert!(start(&folder.at("idle"), &idle).status.success());
 }

@@ -35,7 +35,7 @@ impl Specified {
         on_network::routed(&self.on, self.routing.as_deref())
     }
 
-    /// The network and a cluster as flags, each after a blank.
+    /// The network and a cluster as flags, each after a space.
     fn flags(&self, cluster: Option<&str>) -> String {
         on_network::flags(cluster, &self.on, self.fabric.as_deref())
     }

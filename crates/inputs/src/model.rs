@@ -59,7 +59,7 @@ pub fn path_of(word: &str) -> Result<Option<String>, Problem> {
     Ok(Some(config_in(word)?.unwrap_or_else(|| word.to_owned())))
 }
 
-/// The `config.json` in a directory; `None` if the path is no directory.
+/// The `config.json` in a directory; `None` if the path is not a directory.
 fn config_in(path: &str) -> Result<Option<String>, Problem> {
     let folder = Path::new(path);
     if path == "-" || !access::is_folder(folder) {

@@ -32,7 +32,7 @@ pub struct Comparison {
     /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or
     /// `reserved`.
     pub figure: &'static str,
-    /// Measured, in seconds, tokens a second, TFLOP/s or bytes.
+    /// Measured, in seconds, tokens per second, TFLOP/s or bytes.
     pub measured: f64,
     /// Predicted.
     pub predicted: f64,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Opens the files that a script reads or starts.
 pub trait Files {
-    /// The path (as messages call it) and the text of a file; `path` is as the script has it, `from` is the
+    /// The path (as messages call it) and the text of a file; `path` is as in the script, `from` is the
     /// path of the script. Otherwise the reason, as in "it is not here".
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String>;
 }

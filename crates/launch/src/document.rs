@@ -20,7 +20,7 @@ pub(crate) use tree::{Data, Node, Spot};
 
 use railwright_spec::problem::Problem;
 
-/// Longer texts are no configurations.
+/// Longer texts are not configurations.
 pub(crate) const LONGEST: usize = 4 << 20;
 /// Deeper ones neither.
 pub(crate) const DEEPEST: usize = 64;

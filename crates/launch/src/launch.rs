@@ -165,7 +165,7 @@ pub struct Measured {
     pub step_time_range: (f64, f64),
     /// Tokens per step, if the log has batch and sequence length.
     pub tokens_per_step: Option<f64>,
-    /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+    /// Model TFLOP/s of one device as in the log, the median of the reports that were kept.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops_per_device: Option<f64>,
     /// Maximum memory allocated on a rank, in bytes.

@@ -222,7 +222,7 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
             "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
         fields.default("plan.sequence_parallel", &true, message);
     }
-    // `logical_axis_rules` of base.yml: weights outside of experts are also divided along the axes of experts
+    // `logical_axis_rules` of base.yml: weights outside experts are also divided along the axes of experts
     // and of the sequence.
     let shards = product(&[fsdp, transposed, expert, all_context]);
     let sharding = match (shards, data) {

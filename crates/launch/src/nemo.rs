@@ -160,7 +160,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             None => Ok(found.document.clone()),
         }
     } else if text.starts_with("#!") {
-        // The assignments of a shell are no overrides.
+        // The assignments of a shell are not overrides.
         let problem =
             Problem::new("no command in this script starts a program with overrides that can be read");
         Err(problem.hint("pass the configuration, or the script with the overrides and its variables: `--launch-args \"VAR=value\"`").in_file(file.to_owned()))

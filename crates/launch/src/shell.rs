@@ -43,7 +43,7 @@ pub(crate) struct Script {
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
     pub(crate) choices: Vec<Choice>,
-    /// Variables of the environment that are not given: read as unset.
+    /// Environment variables that are not given: read as unset.
     pub(crate) taken_as_unset: BTreeSet<String>,
     /// True if a file that it reads or starts is missing.
     pub(crate) has_missing: bool,

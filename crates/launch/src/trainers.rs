@@ -58,7 +58,7 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
     command::find(text).or_else(|| configuration(text))
 }
 
-/// Trainer configured by a text that is no command, with the evidence.
+/// Trainer configured by a text that is not a command, with the evidence.
 fn configuration(text: &str) -> Option<(Dialect, String)> {
     // A script may write a configuration, and is none.
     let (text, _) = shell::documents(text);

@@ -87,7 +87,7 @@ fn model_flags_of_a_fork_leave_its_defaults_open() {
     folder::check(&given, &[("model.ffn", "8192")]);
 }
 
-/// Variables of the environment, wherever they are set.
+/// Environment variables, wherever they are set.
 #[test]
 fn variables_that_nobody_reads_are_listed() {
     let run = format!("torchrun --nproc_per_node 8 {DENSE} --bf16");

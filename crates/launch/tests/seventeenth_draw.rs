@@ -107,7 +107,7 @@ fn experts_of_gpt_neox() {
     );
 }
 
-/// GPT-NeoX marks the values of its dump, which is no dump of Megatron-LM.
+/// GPT-NeoX marks the values of its dump, which is not a dump of Megatron-LM.
 #[test]
 fn a_log_of_gpt_neox() {
     let text = "-------------------- arguments --------------------\n\

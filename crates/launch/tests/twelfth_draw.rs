@@ -14,7 +14,7 @@ fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
     launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
 }
 
-/// MaxText divides the weights outside of experts along the axes `fsdp` and `expert`.
+/// MaxText divides the weights outside experts along the axes `fsdp` and `expert`.
 #[test]
 fn the_axis_of_experts_divides_other_weights_too() {
     let text = |data: i64, fsdp: u64| {

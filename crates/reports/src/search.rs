@@ -398,7 +398,7 @@ fn number(ranked: &Ranked) -> Cell {
     Cell::number(ranked.rank.to_string(), ranked.rank as f64)
 }
 
-/// UnusualFeatures of a layout, in words.
+/// Unusual features of a layout, in words.
 fn objections(ranked: &Ranked) -> String {
     let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
         UnusualFeature::UnequalChunks => "unequal chunks",

@@ -2,7 +2,7 @@
 //! [KERNELS]]`.
 //!
 //! Tensor-parallel groups of eight, data-parallel groups across them with overlapped reductions, three steps;
-//! rank RANKS / 3 has a chip that is 10 % slower.
+//! rank RANKS / 3 has a chip that is 10% slower.
 #![allow(clippy::print_stdout, reason = "a tool for developers talks to its terminal")]
 
 use railwright_profiler::digest::digest;

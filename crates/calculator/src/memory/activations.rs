@@ -154,7 +154,7 @@ impl Policy<'_> {
         }
     }
 
-    /// Tests whether tensors outside of the named modules are kept.
+    /// Tests whether tensors outside the named modules are kept.
     fn keeps_rest(self) -> bool {
         match self {
             Self::Keep => true,

@@ -219,7 +219,7 @@ pub(super) fn prepare_layers(
     }
 }
 
-/// Bytes outside of the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
+/// Bytes outside the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
 pub(crate) fn edges(
     plan: &Plan,
     software: &MemorySoftware,

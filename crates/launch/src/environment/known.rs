@@ -1,4 +1,4 @@
-//! Variables of the environment that programs of many frameworks read.
+//! Environment variables that programs of many frameworks read.
 //!
 //! Responsible for: those with an effect on a step, those whose effect is not known, and those without one.
 //! Variables of one framework belong to its reader.

@@ -30,7 +30,7 @@ pub(super) struct Overrides {
     assumed: Option<(String, usize)>,
 }
 
-/// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
+/// The overrides with which a script starts MaxText's training; `None` for a text that is not a script of it.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
     let script = shell::read(text, file, context, |_| Vec::new());
     let all: Vec<Vec<Word>> = script
@@ -154,7 +154,7 @@ fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources)
     Ok(())
 }
 
-/// Words, and the words inside of those that contain a whole command.
+/// Words, and the words inside those that contain a whole command.
 fn pieces(words: &[Word]) -> Vec<Word> {
     words
         .iter()

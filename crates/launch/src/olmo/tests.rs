@@ -231,7 +231,7 @@ fn a_file_with_two_experiments_is_refused() {
     let two = format!("{WHOLE}\n\ndef other(opts, overrides):\n    return build(opts, overrides)\n");
     let problems = read(&two, "train.py").expect("a launch file").expect_err("two configurations");
     assert!(problems[0].to_string().contains("2 configurations"), "{problems:?}");
-    // Code of the library is no configuration.
+    // Code of the library is not a configuration.
     let library =
         "from olmo_core.config import Config\n\nclass TransformerTrainModuleConfig(Config):\n    x = 1\n";
     assert!(detect(library).iter().all(|seen| seen.format != Format::OlmoCore));

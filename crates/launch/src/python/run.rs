@@ -73,7 +73,7 @@ pub(super) struct Program<'a> {
     pub(super) escapes: Vec<Escape>,
     /// Lines that were not understood.
     pub(super) others: Vec<usize>,
-    /// Variables of the environment that are read as unset, with their lines.
+    /// Environment variables that are read as unset, with their lines.
     pub(super) unset: Vec<(String, usize)>,
     /// Arguments that the text declares for its command line, with their literal defaults.
     pub(super) arguments: BTreeMap<String, Value>,
@@ -107,7 +107,7 @@ impl<'a> Program<'a> {
         self.call(function, &[], &[], true)
     }
 
-    /// The same with fields of parameters: those of callers outside of the text, and the defaults of the
+    /// The same with fields of parameters: those of callers outside the text, and the defaults of the
     /// command line for its parsed arguments.
     pub(super) fn call_with(&mut self, function: usize, given: &[Given<'_>]) -> Value {
         let line = self.functions.get(function).map_or(0, |function| function.line);

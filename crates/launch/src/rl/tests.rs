@@ -284,7 +284,7 @@ fn areal_is_read() {
     );
 }
 
-/// inclusionAI/AReaL `examples/alignment/hhrlhf_rw.yaml`: a batch of pairs is no batch of samples.
+/// inclusionAI/AReaL `examples/alignment/hhrlhf_rw.yaml`: a batch of pairs is not a batch of samples.
 #[test]
 fn pairs_of_areal_are_not_counted_as_samples() {
     let text = "allocation_mode: d8p1t1\nmodel:\n  path: Qwen/Qwen2.5-7B\n  is_critic: true\n  backend: fsdp\n  optimizer:\n    lr: 2e-5\n\
@@ -297,7 +297,7 @@ fn pairs_of_areal_are_not_counted_as_samples() {
     assert!(found.contains("pairs") && found.contains("a head of one output"), "{found}");
 }
 
-/// A recipe outside of verl starts a program of its own.
+/// A recipe outside verl starts a program of its own.
 #[test]
 fn a_program_beside_verl_is_reported() {
     let text = VERL.replace("verl.trainer.main_ppo", "recipe.dance_grpo.main_dance");

@@ -145,7 +145,7 @@ pub(super) fn of(command: &Command) -> Option<Start<'_>> {
     if !is_launched && !is_python && own.is_none() {
         return None;
     }
-    // A value of a setting is no program: `env=tools.py`.
+    // A value of a setting is not a program: `env=tools.py`.
     let is_program = |word: &Word| {
         !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
     };

@@ -202,7 +202,7 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
         || text.contains("--per_device_train_batch_size")
         || text.contains("--per-device-train-batch-size")
         || text.contains("--micro_train_batch_size");
-    // Python that declares such flags, and configurations, are no scripts.
+    // Python that declares such flags, and configurations, are not scripts.
     let is_python = !shell::is_marked(text)
         && ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
     if is_yaml || is_python || !has_mark || !text.contains("--") || text.len() > document::LONGEST {

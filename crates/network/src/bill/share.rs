@@ -46,7 +46,7 @@ pub struct Share {
     pub of_dollars: Option<f64>,
     /// Share of the watts of network and devices (0 to 1).
     pub of_watts: Option<f64>,
-    /// The network's dollars a year: price over years, and electricity.
+    /// The network's dollars per year: price over years, and electricity.
     pub dollars_per_year: Dollars,
     /// The network's dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,
@@ -58,9 +58,9 @@ pub struct Share {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Whole {
-    /// Tokens a second.
+    /// Tokens per second.
     pub tokens_per_second: Option<f64>,
-    /// Dollars a day.
+    /// Dollars per day.
     pub dollars_per_day: Dollars,
     /// Dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,

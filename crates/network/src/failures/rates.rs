@@ -16,7 +16,7 @@ pub const CATALOGUE: &str = railwright_catalog::FAILURE_RATES;
 /// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 
-/// Longer tables are no tables of rates.
+/// Longer tables are not tables of rates.
 const LONGEST: usize = 1 << 20;
 const COLUMNS: [&str; 14] = [
     "part",

@@ -31,7 +31,7 @@ pub type Start = Vec<Flow>;
 
 /// The links of a network, and the route of a message on them.
 pub trait Wires {
-    /// Capacity of every link, in bytes a second.
+    /// Capacity of every link, in bytes per second.
     fn capacities(&self) -> Vec<f64>;
 
     /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or

@@ -55,7 +55,7 @@ pub struct Interval {
 
 /// Links and routes of any network.
 pub trait Routes {
-    /// Capacity of every link, in bytes a second.
+    /// Capacity of every link, in bytes per second.
     fn capacities(&self) -> Vec<f64>;
 
     /// Links of a message with its share on each; `None` if the devices are disconnected.

@@ -90,7 +90,7 @@ pub fn refined(
     let spots = spots(allocation, tree);
     let size = |host: usize| allocation.hosts[host].devices.len();
     let mut order = start.to_vec();
-    // Rounding is no gain.
+    // Rounding is not a gain.
     let least = between.cost(&spots, tree, &order) * 1e-9;
     for _ in 0..MOST_SWEEPS {
         let mut is_better = false;

@@ -68,7 +68,7 @@ impl Class {
         Self::of_groups(exchange, groups, design)
     }
 
-    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the
+    /// The same with ranks on devices other than those of their numbers. The ideal time stays that of the
     /// first devices, as in the closed form: groups that share fewer domains there are slower because of
     /// their own ports.
     pub fn seated(
@@ -174,9 +174,9 @@ fn steps(exchange: &Exchange, n: f64) -> f64 {
 pub struct Ports {
     /// Devices of a scale-up domain.
     pub domain: u32,
-    /// Bytes a second into the domain, one direction.
+    /// Bytes per second into the domain, one direction.
     pub inside: f64,
-    /// Bytes a second into the network, one direction.
+    /// Bytes per second into the network, one direction.
     pub across: f64,
 }
 

@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::Section as _;
 
-/// Maximum number of devices, 100 times the largest system: more are a typing error.
+/// Maximum number of devices, 100 times the largest system: a larger number is a typing error.
 pub const MOST_DEVICES: u64 = 1 << 24;
 /// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;

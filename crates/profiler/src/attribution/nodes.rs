@@ -1,6 +1,6 @@
 //! Ranks of one node with slow hosts.
 //!
-//! Responsible for: joining them to one cause with one cost if they are at least half of their node, because
+//! Responsible for: joining them into one cause with one cost if they are at least half of their node, because
 //! their processes share CPUs. Hosts are taken from the traces. Without them, ranks numbered like the devices
 //! of one node are of one node. Does not join ranks with other causes: chips differ.
 

@@ -138,7 +138,7 @@ pub struct StragglerReport {
     /// True if no rank has a device. Host compute then replaces device compute, and time outside operators
     /// counts as idle time.
     pub from_host: bool,
-    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+    /// True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding
     /// waits for other ranks.
     pub host_bound: bool,
     /// Ranks by cost. Those named by the verdict are stragglers; there may be none.

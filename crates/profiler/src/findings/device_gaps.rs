@@ -13,7 +13,7 @@ use railwright_step::columns::Class;
 
 pub(super) struct DeviceGaps;
 
-/// Minimum length of a gap that is no pause between two queued kernels, in nanoseconds: those take
+/// Minimum length of a gap that is not a pause between two queued kernels, in nanoseconds: those take
 /// microseconds.
 const LONG: i64 = 1_000_000;
 

@@ -39,7 +39,7 @@ fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
         let calls = early.first()?.len();
         let alike = early.iter().chain(late).all(|step| step.len() == calls);
         let enough = calls * early.len().min(late.len()) >= ENOUGH;
-        // Every late step must be longer than every early one: growth followed by a decline is no trend.
+        // Every late step must be longer than every early one: growth followed by a decline is not a trend.
         let grows = |a: &Vec<i64>, b: &Vec<i64>| {
             let sum = |step: &[i64]| step.iter().sum::<i64>() as f64;
             sum(b) >= sum(a) * (1.0 + GROWTH / 2.0)

@@ -49,7 +49,7 @@ impl Subset {
             && (self.micro_batches.is_empty() || pass.micro_batch.is_some_and(batch))
     }
 
-    /// Reads pairs of a key and its values, separated by blanks or semicolons. Values are numbers, ranges
+    /// Reads pairs of a key and its values, separated by spaces or semicolons. Values are numbers, ranges
     /// (`2..5` includes both ends) and kinds, separated by commas.
     ///
     /// # Errors

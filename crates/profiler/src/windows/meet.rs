@@ -145,7 +145,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
             let at = moments.binary_search_by_key(&cut.member, |moment| moment.0).ok();
             at.map(|at| moments[at].2)
         };
-        // A start without the end is no record of the step.
+        // A start without the end is not a record of the step.
         let ends = |cut: &Cut| {
             let last = cut.boundaries.last().map(|boundary| boundary.time);
             starts(cut).is_some_and(|start| !(cut.is_open && last == Some(start)))

@@ -35,7 +35,7 @@ pub struct Program {
     pub outputs: &'static [&'static str],
     /// Commands with results in HTML.
     pub pages: &'static [&'static str],
-    /// Kinds of results of commands with other names than their result; the rest have one of the command's
+    /// Kinds of results of commands whose names differ from their result's; the rest have one of the command's
     /// name.
     pub kinds: &'static [Kinds],
     /// Version of the fields of results.

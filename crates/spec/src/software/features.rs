@@ -28,7 +28,7 @@ pub struct Feature {
     /// Lowercase phrases that exclude it.
     #[serde(default)]
     pub unless: Vec<String>,
-    /// Name of a choice, of whose features a stack has one at most. The others are then no alternatives.
+    /// Name of a choice; a stack has at most one of its features. The others are then no alternatives.
     #[serde(default)]
     pub choice: Option<String>,
     /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do

@@ -38,7 +38,7 @@ const COLLECTIVE_KINDS: [CollectiveKind; 9] = [
     CollectiveKind::Barrier,
 ];
 
-/// Data outside of columns.
+/// Data outside columns.
 #[derive(Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

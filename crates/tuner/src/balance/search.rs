@@ -115,7 +115,7 @@ struct Bounds {
     each: Vec<(f64, f64)>,
     /// Minimum time per layer on any virtual stage.
     layer: f64,
-    /// Time of the step outside of the pipeline, and the factor of the whole step.
+    /// Time of the step outside the pipeline, and the factor of the whole step.
     rest: f64,
     factor: f64,
     /// The stage of each virtual stage.

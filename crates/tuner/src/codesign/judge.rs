@@ -2,7 +2,7 @@
 //!
 //! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of
 //! their cost in closed form. This ends when no other network can be cheaper; the references, the neighbours
-//! of the best and the fronts follow. Further, their cost per token with an interval, and a winner only if
+//! of the best network and the fronts follow. It also gives their cost per token with an interval, and a winner only if
 //! its interval is below all others. The closed form excludes oversubscription of sends, NICs shared by
 //! dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound.
 //! Does not repeat the search: each network keeps its best plan in closed form.
@@ -35,7 +35,7 @@ const MOST_UNPRICED: usize = 12;
 /// packets (`docs/concepts/flow-model.md`).
 pub const MISSED: f64 = 0.14;
 
-/// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of
+/// Minimum number of flows of a simulated step for merging all groups of a kind into one flow, at the rate of
 /// the slowest: a second of simulation.
 pub const MOST_FLOWS: usize = 400_000;
 
@@ -88,7 +88,7 @@ pub enum Unsimulated {
     TooMany,
     /// It cannot be simulated; a warning has the reason.
     Failed,
-    /// The work was stopped before.
+    /// The work was stopped first.
     Stopped,
 }
 
@@ -357,7 +357,7 @@ fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
     Seconds::new(beaten.max(SLOW * fresh))
 }
 
-/// Part of a step outside of the network, in seconds.
+/// Part of a step outside the network, in seconds.
 fn rest(found: &Found) -> f64 {
     found.fresh_step_time.get() * (1.0 - found.network_share).clamp(0.0, 1.0)
 }

@@ -93,7 +93,7 @@ pub struct Point {
     pub bus_bandwidth: BytesPerSecond,
 }
 
-/// Times of a collective. Fails for ranks outside of the network, and for groups without a connection.
+/// Times of a collective. Fails for ranks outside the network, and for groups without a connection.
 pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
     curve_watched(cluster, network, question, &mut |_, _| ControlFlow::Continue(()))
 }

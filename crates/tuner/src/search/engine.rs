@@ -335,7 +335,7 @@ impl<'a> Search<'a> {
             runners.priced += some.len();
             candidate::sort(&mut runners.candidates, self.options.objective);
         }
-        // A list that is not full is complete; outside of a full one nothing is better than its last entry.
+        // A list that is not full is complete; outside a full one nothing is better than its last entry.
         let last = entries.last().filter(|_| entries.len() >= self.options.keep);
         let left = entries.get(runners.priced).or(last);
         runners.is_proven = runners.have(wanted, left, self.score());

@@ -501,7 +501,7 @@ export interface Inspected {
    */
   records: number
   /**
-   * Rows by communicator, collective and size; those with most time first.
+   * Rows by communicator, collective and size; those with the most time first.
    */
   rows: Row[]
   /**

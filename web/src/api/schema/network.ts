@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What a domain does without one of its parts.
+ * Behaviour of a domain without one of its parts.
  */
 export type WithoutPart = 'drain' | 'run-on'
 /**

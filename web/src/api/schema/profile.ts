@@ -887,7 +887,7 @@ export interface Origins {
    */
   covered_share: number
   /**
-   * The places with most time, the longest first.
+   * The places with the most time, the longest first.
    */
   rows: OriginRow[]
   /**

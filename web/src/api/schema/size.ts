@@ -244,7 +244,7 @@ export interface Row {
    */
   efficiency: number
   /**
-   * True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
+   * True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or the model badly.
    */
   on_hull: boolean
   /**

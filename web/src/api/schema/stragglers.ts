@@ -118,7 +118,7 @@ export type StragglersAnswer =
        */
       from_host: boolean
       /**
-       * True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+       * True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding
        * waits for other ranks.
        */
       host_bound: boolean
@@ -196,7 +196,7 @@ export interface Inspected {
    */
   records: number
   /**
-   * Rows by communicator, collective and size; those with most time first.
+   * Rows by communicator, collective and size; those with the most time first.
    */
   rows: Row[]
   /**

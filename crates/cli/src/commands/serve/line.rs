@@ -33,7 +33,7 @@ pub(super) fn parsed(asked: &Asked) -> Result<Arguments, Reply> {
     interface().parse(asked, Arguments::from_arg_matches)
 }
 
-/// Kinds of results of commands with other names than their result.
+/// Kinds of results of commands whose names differ from their result's.
 const KINDS: &[Kinds] = &[
     ("calibrate", &["calibration", "calibration_file"]),
     ("clusters/list", &["clusters"]),
