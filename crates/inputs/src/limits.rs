@@ -117,7 +117,7 @@ pub struct Open(());
 
 impl Open {
     /// Registers a request.
-    #[expect(clippy::new_without_default, reason = "a registration is no value")]
+    #[expect(clippy::new_without_default, reason = "a registration is not a value")]
     pub fn new() -> Self {
         OPEN.fetch_add(1, Ordering::Relaxed);
         Self(())

@@ -272,7 +272,7 @@ impl Answered {
         self.own.iter().chain(&self.shown)
     }
 
-    /// UnusualFeatures of rows.
+    /// Unusual features of rows.
     fn odd_rows(&self, document: &mut Document) {
         let odd: Vec<String> = self
             .shown

@@ -132,7 +132,7 @@ fn one_variable_for_two_flags_is_not_turned_for_one() {
 #[test]
 fn logs_are_refused_with_the_flags_to_change() {
     let text = include_str!("../../../../examples/launch/mixtral_8x7b.log");
-    let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is no script");
+    let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is not a script");
     assert!(refused.reason.contains("a log cannot be edited: change the script of the run"), "{refused:?}");
     assert!(refused.by_hand.iter().any(|change| change.name == "--micro-batch-size"), "{refused:?}");
 }

@@ -321,7 +321,7 @@ mod tests {
             .remarks
             .iter()
             .find(|remark| remark.source.contains("--precision") || remark.source.starts_with("--optimizer"));
-        assert!(unknown.is_none(), "groups are no flags: {unknown:?}");
+        assert!(unknown.is_none(), "groups are not flags: {unknown:?}");
         let mixed = text.replace("  precision:\n", "  hetero:\n    enable_hetero: True\n  precision:\n");
         assert!(ModelArgsReader.read(&mixed, "h.yaml").is_err());
     }

@@ -75,7 +75,7 @@ pub struct Whole {
 }
 
 /// The share: `network / (network + devices x price)`, the same in watts; a year costs
-/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a
+/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens per
 /// second x availability)`.
 pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
     let devices = bill.devices as f64;

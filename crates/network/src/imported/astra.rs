@@ -177,7 +177,7 @@ fn dimensions(text: &str, file: &str) -> Result<(Vec<Dimension>, usize), Problem
             "FullyConnected" => Shape::Mesh,
             other => {
                 let names = ["Switch", "Ring", "FullyConnected"];
-                let problem = Problem::new(format!("`{}` is no topology of ASTRA-sim", shorten(other)));
+                let problem = Problem::new(format!("`{}` is not a topology of ASTRA-sim", shorten(other)));
                 return Err(at(file, line, problem.hint(did_you_mean(other, names, "use `Switch`"))));
             }
         };

@@ -241,7 +241,7 @@ fn networks_of_astra_sim_have_their_dimensions() {
     for (text, expected) in [
         (
             "topology: [ Torus ]\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n",
-            "no topology of ASTRA-sim",
+            "not a topology of ASTRA-sim",
         ),
         ("topology: [ Ring ]\nnpus_count: [ 8, 2 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "has 2 values"),
         ("topology: [ Ring ]\nnpus_count: [ 1 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "at least 2"),
