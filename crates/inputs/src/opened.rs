@@ -17,6 +17,7 @@ use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::{Options, Profile, Workers, profile};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::view::Tables;
+use railwright_spec::human;
 use railwright_spec::plan::RankOrder;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
@@ -170,7 +171,7 @@ pub const fn ranks(command: &'static str) -> Wanted {
 
 /// The problem of recordings without a rank.
 pub fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
-    Problem::new(format!("no trace of a rank in {} file(s)", loaded.files)).in_file(paths.join(" ")).hint(
+    Problem::new(format!("no trace of a rank in {}", human::several(loaded.files as u64, "file"))).in_file(paths.join(" ")).hint(
         "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
         `railwright hang` for flight records and metrics",
     )
