@@ -1,9 +1,10 @@
 //! The fastest layout of every class of networks.
 //!
 //! Responsible for: selection of the searched classes. The layouts found there are priced on all other
-//! classes ([`Survey`]). A class needs no search if a bound shows that they are close to its fastest. A search of an ideal
-//! network comes first: its bounds exclude most parallel sizes from all later searches. Classes that hardly
-//! differ share one search, of a network at least as good as each. Does not compute prices: see the tuner.
+//! classes ([`Survey`]). A class needs no search if a bound shows that they are close to its fastest. A
+//! search of an ideal network comes first: its bounds exclude most parallel sizes from all later searches.
+//! Classes that hardly differ share one search, of a network at least as good as each. Does not compute
+//! prices: see the tuner.
 
 use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;

@@ -106,8 +106,8 @@ pub fn cluster_sizes(text: &str, per_node: u64) -> Result<Vec<u64>, Problem> {
     Ok(list)
 }
 
-/// The settings of a question without a number of devices, by index, with the number that [`resolve`] chooses and with its
-/// words.
+/// The settings of a question without a number of devices, by index, with the number that [`resolve`] chooses
+/// and with its words.
 pub fn fitted_devices(asked: &dyn Question, texts: &dyn Texts) -> Vec<(usize, Setting, String)> {
     let mut out = Vec::new();
     for (at, setting) in asked.settings().iter().enumerate() {

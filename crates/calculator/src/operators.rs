@@ -137,8 +137,8 @@ impl Device {
         self.corrections.as_ref().is_some_and(|c| c.includes_sustained_gemm_rate(data_type))
     }
 
-    /// The sustained over the burst rate of matrix units of an unmeasured part, from that of a related part. More
-    /// power relative to the peak raises it, up to 1.
+    /// The sustained over the burst rate of matrix units of an unmeasured part, from that of a related part.
+    /// More power relative to the peak raises it, up to 1.
     pub fn sustained(&self, rate: f64, data_type: DataType) -> f64 {
         rate.max((rate * self.gemm[data_type as usize].relief).min(1.0))
     }

@@ -489,8 +489,8 @@ fn jitter_share(costing: &Costing<'_>) -> f64 {
     costing.software.jitter_per_doubling * doublings
 }
 
-/// Lower bound of the part of a step outside its passes: the jitter factor, and the fixed part, to which the factor
-/// also applies.
+/// Lower bound of the part of a step outside its passes: the jitter factor, and the fixed part, to which the
+/// factor also applies.
 pub fn time_outside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     (1.0 + jitter_share(costing), fixed)

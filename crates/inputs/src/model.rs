@@ -1,5 +1,5 @@
-//! Model for a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one,
-//! or `-`.
+//! Model for a word on the command line: a name of the catalogue, a `config.json`, a folder that contains
+//! one, or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};

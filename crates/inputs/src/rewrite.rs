@@ -69,7 +69,10 @@ pub fn with(
         let others: Vec<String> =
             differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
         if !others.is_empty() {
-            return Err(format!("the edited file would have a different {}", human::shorten(&others.join(", "))));
+            return Err(format!(
+                "the edited file would have a different {}",
+                human::shorten(&others.join(", "))
+            ));
         }
         back.replace(Some(resolved.run.plan));
         Ok(())

@@ -1,8 +1,8 @@
 //! Atomic writing of all output files.
 //!
 //! Responsible for: a temporary file in the same folder, synced before it replaces the old one, so that
-//! readers always find one complete file; and its removal if the program is stopped. Outputs other than plain files
-//! (a pipe, a terminal, `/dev/stdout`) are written directly.
+//! readers always find one complete file; and its removal if the program is stopped. Outputs other than plain
+//! files (a pipe, a terminal, `/dev/stdout`) are written directly.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

@@ -218,7 +218,8 @@ fn groups_of_parameters_name_the_optimizer() {
     check(&found, &[("plan.optimizer", "\"muon\""), ("model.name", "\"moonlight-16b-a3b\"")]);
 }
 
-/// ThuanNaN/vi-llm-pretraining `configs/training/7b.yaml`: a program of its own, whose keys are not MaxText's.
+/// ThuanNaN/vi-llm-pretraining `configs/training/7b.yaml`: a program of its own, whose keys are not
+/// MaxText's.
 #[test]
 fn a_nested_key_is_no_maxtext() {
     let text =

@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 /// one host differed by up to 71 microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
-/// Minimum offset between hosts that is not scatter of the ends of collectives, as a multiple of that scatter.
+/// Minimum offset between hosts that is not scatter of the ends of collectives, as a multiple of that
+/// scatter.
 const SIGNIFICANT: i64 = 4;
 
 /// Resolution of recorded times, in nanoseconds: many recorders write microseconds.

@@ -81,7 +81,8 @@ pub struct Row {
     pub probability_of_fitting: f64,
     /// Tokens per second and device, relative to those of the smallest number of the same machine.
     pub efficiency: f64,
-    /// True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or the model badly.
+    /// True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or
+    /// the model badly.
     pub on_hull: bool,
     /// Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of
     /// the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller

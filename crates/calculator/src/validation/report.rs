@@ -46,8 +46,8 @@ pub struct Used {
     /// Number of rows on its accelerator without any calibrated operation, so that their prediction is
     /// unchanged.
     pub unchanged: usize,
-    /// Number of rows on its accelerator with a different software generation. Its constants of the host and of
-    /// element-wise kernels do not apply to them.
+    /// Number of rows on its accelerator with a different software generation. Its constants of the host and
+    /// of element-wise kernels do not apply to them.
     pub other_software: usize,
     /// Errors of the changed rows.
     pub with: Errors,

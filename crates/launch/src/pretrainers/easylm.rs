@@ -107,7 +107,12 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         fields.default("plan.optimizer", &Optimizer::Adam, "EasyLM trains with AdamW by default");
     } else {
         let (source, line) = fields.source(path);
-        fields.draft.leave_open("plan.optimizer", &source, line, "the states of an optimizer of this name are unknown");
+        fields.draft.leave_open(
+            "plan.optimizer",
+            &source,
+            line,
+            "the states of an optimizer of this name are unknown",
+        );
     }
     software(&mut fields, "maxtext-tpu", "JAX; no generation of EasyLM is measured");
     missing(&mut fields, "EasyLM");

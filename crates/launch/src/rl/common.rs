@@ -55,7 +55,8 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
             fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
         }
         Some("selective") => {
-            let message = "recompute of individual modules is not supported in these overrides: it stays unset";
+            let message =
+                "recompute of individual modules is not supported in these overrides: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         _ => {}

@@ -27,14 +27,8 @@ const KNOWN: &[Known] = &[
     ("actor.max_length_per_device", Read),
     ("actor.gradient_checkpointing", Read),
     ("actor.enable_gradient_checkpointing", Read),
-    (
-        "actor.offload_optimizer",
-        Lost(&["false"], "is offloaded only between updates, not during the update"),
-    ),
-    (
-        "actor.offload_model",
-        Lost(&["false"], "is offloaded only between updates, not during the update"),
-    ),
+    ("actor.offload_optimizer", Lost(&["false"], "is offloaded only between updates, not during the update")),
+    ("actor.offload_model", Lost(&["false"], "is offloaded only between updates, not during the update")),
     (
         "actor.use_liger_kernel",
         Lost(&["false"], "the loss kernels are fused: the memory of logits is an upper bound"),

@@ -158,7 +158,11 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples per step by default");
     }
     if fields.document.get("data.max_length").is_none() {
-        fields.default("plan.sequence_length", &1024_u64, "verl truncates samples at 1,024 tokens by default");
+        fields.default(
+            "plan.sequence_length",
+            &1024_u64,
+            "verl truncates samples at 1,024 tokens by default",
+        );
     }
     batch(fields, is_engine);
     // `engine` chooses a file of defaults, `engine.strategy` the engine that runs.

@@ -225,8 +225,8 @@ impl Prices {
         Ok(Self { lines })
     }
 
-    /// Lays another table over this one: its lines take precedence. A line without watts keeps those of the same part,
-    /// because a price does not change its power.
+    /// Lays another table over this one: its lines take precedence. A line without watts keeps those of the
+    /// same part, because a price does not change its power.
     pub fn overlay(&mut self, other: Self) {
         for (key, mut price) in other.lines {
             if let (None, Some(known)) = (price.watts, self.lines.get(&key)) {

@@ -1,7 +1,7 @@
 //! Programs of flows from a table or JSON: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: simulating such a program on any routes, with start and end of every flow. Does not choose
-//! routes.
+//! Responsible for: simulating such a program on any routes, with start and end of every flow. Does not
+//! choose routes.
 //!
 //! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the
 //! program. Its bytes flow after the latency of its route.

@@ -20,8 +20,8 @@ const MOST: u64 = 4096;
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutPart {
     /// Without a switch it is out of service, and without one of its links a device is. NVIDIA's
-    /// controller does the same: the partition is not operational after the loss of a switch, and a GPU is parked (NMX
-    /// Manager, partition health, <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
+    /// controller does the same: the partition is not operational after the loss of a switch, and a GPU is
+    /// parked (NMX Manager, partition health, <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
     #[default]
     Drain,
     /// It continues with the remaining links.

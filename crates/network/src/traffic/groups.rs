@@ -144,8 +144,8 @@ impl Groups {
         );
     }
 
-    /// The groups that a rank belongs to, each with the rank's position in it. A rank may send in one group and
-    /// receive in another.
+    /// The groups that a rank belongs to, each with the rank's position in it. A rank may send in one group
+    /// and receive in another.
     pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         let place = numbering.place(rank).cast_signed();
         let Axis { extent, stride } = self.members;

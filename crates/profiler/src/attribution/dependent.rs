@@ -1,7 +1,7 @@
 //! Delays that hide each other.
 //!
-//! Responsible for: joining ranks whose prices depend on each other into one set: without the first one, which
-//! saves little alone, the second saves little, too. Does not search for such ranks: see `mending`.
+//! Responsible for: joining ranks whose prices depend on each other into one set: without the first one,
+//! which saves little alone, the second saves little, too. Does not search for such ranks: see `mending`.
 
 use super::measured::Measured;
 use super::mending::Delay;

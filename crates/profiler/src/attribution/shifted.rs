@@ -2,7 +2,8 @@
 //!
 //! Responsible for: the check of slow chips and of more work by whole steps. Where collectives overlap
 //! compute, kernels that one rank runs before a collective may run after it on another one: an interval with
-//! more of them is not a delay of its own. Excludes ranks without peers, bounds, and causes other than compute.
+//! more of them is not a delay of its own. Excludes ranks without peers, bounds, and causes other than
+//! compute.
 
 use super::cause::CauseClass;
 use super::measured::Measured;

@@ -1,8 +1,8 @@
 //! An idle interval of a device, split by host activity.
 //!
 //! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches
-//! the work at the end of the interval. If it has no frame, the thread that launched before it is next, then others that
-//! launch. Excludes the pipeline as a cause: that needs other ranks.
+//! the work at the end of the interval. If it has no frame, the thread that launched before it is next, then
+//! others that launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};

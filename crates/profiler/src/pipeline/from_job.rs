@@ -209,8 +209,8 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
 
 /// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute
 /// without kernels is not moved. Clipping and updates are removed: on the device they begin after the
-/// reduction of gradients, which is not a pass, so that a replay would keep their wait for other replicas. They
-/// belong to the time after the last pass.
+/// reduction of gradients, which is not a pass, so that a replay would keep their wait for other replicas.
+/// They belong to the time after the last pass.
 fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;

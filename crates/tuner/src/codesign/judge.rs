@@ -2,10 +2,10 @@
 //!
 //! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of
 //! their cost in closed form. This ends when no other network can be cheaper; the references, the neighbours
-//! of the best network and the fronts follow. It also gives their cost per token with an interval, and a winner only if
-//! its interval is below all others. The closed form excludes oversubscription of sends, NICs shared by
-//! dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound.
-//! Does not repeat the search: each network keeps its best plan in closed form.
+//! of the best network and the fronts follow. It also gives their cost per token with an interval, and a
+//! winner only if its interval is below all others. The closed form excludes oversubscription of sends, NICs
+//! shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a
+//! lower bound. Does not repeat the search: each network keeps its best plan in closed form.
 
 use super::fabric::{step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};

@@ -198,8 +198,8 @@ impl Cut {
     }
 }
 
-/// The rows found so far: the first of each family, in their order. An entry that is not a row now cannot become
-/// one without being offered again, because rows only improve.
+/// The rows found so far: the first of each family, in their order. An entry that is not a row now cannot
+/// become one without being offered again, because rows only improve.
 #[derive(Clone, Debug)]
 pub struct Families {
     tie: Tie,

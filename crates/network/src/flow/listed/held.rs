@@ -12,9 +12,9 @@
 //!
 //! `end of the congestion + its own time without it`
 //!
-//! and its followers begin later by the same time. So does a flow whose acknowledgements return over a paused link.
-//! Up to twice the capacity, fair shares of a paused link are at least half of those without pauses. The
-//! simulated end is then right within a factor of two, and no bound is given.
+//! and its followers begin later by the same time. So does a flow whose acknowledgements return over a paused
+//! link. Up to twice the capacity, fair shares of a paused link are at least half of those without pauses.
+//! The simulated end is then right within a factor of two, and no bound is given.
 //!
 //! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are
 //! inside these bounds except for a margin of 15%: `tests/packet-cases`.

@@ -1,7 +1,7 @@
 //! The header of a trace: its identity.
 //!
-//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever they are in
-//! the file. Unreadable values are reported and skipped.
+//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever they
+//! are in the file. Unreadable values are reported and skipped.
 
 use super::collective::{self, Groups};
 use super::numbers;
