@@ -191,7 +191,7 @@ class BalanceAnswer(Record):
         """Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit."""
     @property
     def gap(self) -> float | None:
-        """Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a proof."""
+        """Upper bound on the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a proof."""
     @property
     def priced(self) -> int:
         """Number of priced divisions."""
@@ -1193,10 +1193,10 @@ class RankClock(Record):
         """Number of collectives used."""
     @property
     def least_ns(self) -> int | None:
-        """Lower bound of the offset by causality, in nanoseconds; `None` without a bound."""
+        """Lower bound on the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def greatest_ns(self) -> int | None:
-        """Upper bound of the offset by causality, in nanoseconds; `None` without a bound."""
+        """Upper bound on the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def against(self) -> int:
         """The rank whose clock defines the common time. Ranks with different values have no common time."""
@@ -1253,7 +1253,7 @@ class RankCommunication(Record):
         """Sum of these bounds, in nanoseconds."""
     @property
     def estimated_transfer_ns(self) -> int:
-        """Rest of these parts in nanoseconds: an upper bound of transfer."""
+        """Rest of these parts in nanoseconds: an upper bound on transfer."""
     @property
     def lost(self) -> int:
         """Number of lost leading collectives."""
@@ -2261,7 +2261,7 @@ class CommunicationRow(Record):
         """Exposed time; absent if it is part of the pipeline bubble."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """Lower and upper bound of the time of one call. `None` if measurements cover it."""
+        """Lower and upper bound on the time of one call. `None` if measurements cover it."""
     @property
     def bus_bandwidth(self) -> float:
         """Bus bandwidth, by nccl-tests' convention."""
@@ -4361,7 +4361,7 @@ class NetworkCollectivePoint(Record):
         """Time of the 90th percentile over hash seeds."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """Lower and upper bound of the median. `None` if measurements cover the collective."""
+        """Lower and upper bound on the median. `None` if measurements cover the collective."""
     @property
     def algorithm_bandwidth(self) -> float:
         """Bytes over time."""
@@ -4914,10 +4914,10 @@ class Simulated(Record):
         """True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider."""
     @property
     def step_low(self) -> float:
-        """Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds."""
+        """Lower bound on the step. The interval changes the network's part by the error of flows, over all hash seeds."""
     @property
     def step_high(self) -> float:
-        """Upper bound of the step."""
+        """Upper bound on the step."""
     @property
     def dollars(self) -> float:
         """Cost at the simulated step."""
@@ -5313,7 +5313,7 @@ class NetworkFlows(Answer):
         """Number of flows that pauses at a congested receiver may delay."""
     @property
     def latest_makespan(self) -> float | None:
-        """Upper bound of the makespan with such pauses."""
+        """Upper bound on the makespan with such pauses."""
 
 class OverSeeds(Record):
     """Makespans over hash seeds."""
@@ -5346,7 +5346,7 @@ class Shown(Record):
         """End of the flow."""
     @property
     def latest_end(self) -> float | None:
-        """Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
+        """Upper bound on the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
 
 class NetworkSimulate(Answer):
     """The answer of kind `network_simulate`."""
@@ -5992,7 +5992,7 @@ class LinkFields(Record):
         """Bytes of the busiest."""
     @property
     def busy(self) -> float:
-        """Time of the busiest at its bandwidth, a lower bound of the step."""
+        """Time of the busiest at its bandwidth, a lower bound on the step."""
     @property
     def busiest(self) -> Ends | None:
         """The busiest link."""
@@ -6460,7 +6460,7 @@ class PipelineShare(Record):
         """Slowdown with only these passes as recorded and all others ideal."""
     @property
     def at_most_ns(self) -> int:
-        """Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step contains a pass twice, so the bound is valid without unrecorded passes, too."""
+        """Upper bound on the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step contains a pass twice, so the bound is valid without unrecorded passes, too."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the reported saving: `at_most` applies if some ranks were not recorded."""
@@ -8112,7 +8112,7 @@ class RecomputeAnswer(Record):
         """Its stages."""
     @property
     def gap(self) -> float:
-        """Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal."""
+        """Upper bound on the remaining gain over the best, as a share of the step: zero if it is proven optimal."""
     @property
     def gain_over_full(self) -> float | None:
         """Throughput of the best over that of full recompute, minus 1."""

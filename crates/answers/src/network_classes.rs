@@ -120,7 +120,7 @@ impl<'a> NetworkClasses<'a> {
         self.ideals.insert(domain, survey);
     }
 
-    /// Lower bounds of the time of all layouts on a network, by parallel sizes, in seconds.
+    /// Lower bounds on the time of all layouts on a network, by parallel sizes, in seconds.
     fn least(&self, cluster: &Cluster) -> BTreeMap<Degrees, f64> {
         let domain = cluster.scale_up.domain_size;
         let mut least = BTreeMap::new();

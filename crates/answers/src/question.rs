@@ -21,7 +21,7 @@ pub trait Question {
     /// True if numbers of devices were specified.
     fn has_devices(&self) -> bool;
 
-    /// Same cluster with another number of devices.
+    /// Same cluster with a different number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused>;
 
     /// Command line that estimates a plan.

@@ -162,7 +162,7 @@ impl Device {
         Self { accumulate, ..self }
     }
 
-    /// The same device with another minimum time of kernels, as a multiple: the start and end of one on the
+    /// The same device with a different minimum time of kernels, as a multiple: the start and end of one on the
     /// device.
     #[must_use]
     pub fn with_floors(mut self, factor: f64) -> Self {

@@ -17,7 +17,7 @@ use railwright_spec::plan::{
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Watts};
 use railwright_spec::software;
 
-/// Maximum relative difference of sums in another order.
+/// Maximum relative difference of sums in a different order.
 const ROUNDING: f64 = 1e-9;
 
 /// Maximum relative increase of a step that should not be longer. Generations that reduce in hooks

@@ -94,7 +94,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             "SQL, Parquet and the server require the installed program",
         )),
         // Every other command reads files.
-        _ => Err(without("this program reads no files", "load the program with readers")),
+        _ => Err(without("this program does not read files", "load the program with readers")),
     }
 }
 

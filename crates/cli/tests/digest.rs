@@ -124,7 +124,7 @@ fn digests_beside_their_traces_are_no_second_job() {
     assert!(outcome.code == 2 && outcome.stderr.contains("2 jobs found"), "{}", outcome.stderr);
 }
 
-/// A digest that is missing, cut or of another version is a missing rank.
+/// A digest that is missing, cut or of a different version is a missing rank.
 #[test]
 fn an_unreadable_digest_is_a_missing_rank() {
     let folder = Folder::new("digest-missing");

@@ -277,7 +277,7 @@ fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Proble
 /// An error in a program without readers; a page asks the one with readers.
 #[inline]
 fn readers_for(label: &str) -> Result<(), Problem> {
-    if FILES { Ok(()) } else { Err(Problem::new("this program reads no files").in_file(label)) }
+    if FILES { Ok(()) } else { Err(Problem::new("this program does not read files").in_file(label)) }
 }
 
 fn too_long(length: u64, limit: u64, path: &str) -> Problem {

@@ -235,7 +235,7 @@ impl Question for Asked {
         self.has_devices
     }
 
-    /// The same cluster with another number of devices.
+    /// The same cluster with a different number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
         of(&self.arguments, self.freedom.as_ref(), word, Some(devices))

@@ -60,7 +60,7 @@ pub struct How {
 }
 
 impl How {
-    /// The sizes for a job with this number of ranks. A run of another size is another run.
+    /// The sizes for a job with this number of ranks. A run of a different size is another run.
     fn layout(&self, world: u32) -> Option<Layout> {
         let of_run = || self.of_run.clone().filter(|layout| layout.world() == u64::from(world));
         self.layout.clone().or_else(of_run)

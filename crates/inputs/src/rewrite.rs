@@ -1,4 +1,4 @@
-//! The user's file with another layout, read back like the original.
+//! The user's file with a different layout, read back like the original.
 //!
 //! Responsible for: passing the file to the editor of its format and resolving the edited text with the same
 //! command line. An edit with a run other than the intended one is rejected, except for settings that the

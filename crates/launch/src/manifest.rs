@@ -366,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A program of another kind with some names of Megatron's is not Megatron-LM.
+    /// A program of a different kind with some names of Megatron's is not Megatron-LM.
     #[test]
     fn a_program_of_its_own_has_flags_of_its_own() {
         let own = "--train_batch_size=4 --val_batch_size=4 --max_steps=20 --bf16=1 --grad_clip=1.0 --activation_checkpointing=1 \

@@ -31,6 +31,6 @@ pub(crate) fn unknown(draft: &mut Draft) {
 
 /// Samples that are not packed are shorter than the longest that is allowed.
 pub(crate) fn unpacked(draft: &mut Draft) {
-    let message = "samples are not packed: all are assumed to have the maximum length, an upper bound of time and memory";
+    let message = "samples are not packed: all are assumed to have the maximum length, an upper bound on time and memory";
     draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
 }

@@ -401,7 +401,7 @@ export const rail = 'Rail'
 export const alongTheRail = 'Along the rail'
 export const toOtherRails = 'To other rails'
 export const fromOtherRails = 'From other rails'
-export const busyTimeOfTheBusiest = 'Busy time of the busiest link at full bandwidth, a lower bound of the step'
+export const busyTimeOfTheBusiest = 'Busy time of the busiest link at full bandwidth, a lower bound on the step'
 export const to = (from: Part, to: Part) => `${from} to ${to}`
 
 // traffic.tsx

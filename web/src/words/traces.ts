@@ -307,7 +307,7 @@ export const took = 'took'
 export const longerThanElsewhere = 'longer than on other ranks'
 export const before = (before: Part) => `, before ${before}`
 export const allRanks = 'All ranks'
-export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, because ${boundsOnly}`
+export const theMostThatEachCan = (boundsOnly: Part) => `upper bound on each cost, because ${boundsOnly}`
 export const costByReplayOfThe = 'cost by replay of the job'
 export const ranksByCost = 'Ranks by cost'
 export const costPerStep = 'Cost per step'

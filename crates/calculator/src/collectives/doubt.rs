@@ -20,7 +20,7 @@ use railwright_spec::quantity::Bytes;
 pub const MEASURED_RACKS: [u64; 2] = [2, 20];
 
 impl Fabric {
-    /// Lower and upper bound of a collective's time, as multiples of the predicted time. `None` if
+    /// Lower and upper bound on a collective's time, as multiples of the predicted time. `None` if
     /// measurements cover it.
     pub fn doubt(&self, op: Collective, bytes: Bytes, group: &Group) -> Option<[f64; 2]> {
         let (links, local, least) = self.locality(group);

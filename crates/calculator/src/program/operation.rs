@@ -95,7 +95,7 @@ impl<'a> Operation<'a> {
         Self { name: family.label(), family, phase, kernel, launches, host_us: 0.0 }
     }
 
-    /// The same operation under another name.
+    /// The same operation under a different name.
     pub(crate) const fn named(self, name: &'a str) -> Self {
         Self { name, ..self }
     }

@@ -18,7 +18,7 @@ fn run_of(text: &str, settings: &[&str]) -> Result<Run, String> {
         .map_err(|problem| problem.to_string())
 }
 
-/// The text edited to another plan, which is the text's own with `changes`.
+/// The text edited to a different plan, which is the text's own with `changes`.
 fn edited(text: &str, settings: &[&str], changes: &[&str]) -> Result<Edited, Refused> {
     let from = run_of(text, settings).expect("a run");
     let mut to = from.clone();
@@ -167,7 +167,7 @@ fn diffs_are_unified() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// A script written for one plan can be edited to another plan, or is rejected. The edited script never describes a third plan.
+    /// A script written for one plan can be edited to a different plan, or is rejected. The edited script never describes a third plan.
     #[test]
     fn a_written_script_is_edited_to_any_other_plan(
         from in testing::run(MODELS, &["plan.optimizer=adam"]),

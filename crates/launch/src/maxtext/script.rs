@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         .filter(|words| count(words) >= FEWEST)
         .collect();
     let is_other = all.iter().any(|words| starts(words) == Some(false));
-    // The words of a variable start nothing if a command starts a program of another kind.
+    // The words of a variable start nothing if a command starts a program of a different kind.
     let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
     if found.is_empty() && is_other {
         return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));

@@ -27,7 +27,7 @@ const FLAGSCALE: &[&str] = &["system", "model", "data"];
 /// Megatron's fields that a FlagScale file has at least.
 const FLAGSCALE_FIELDS: usize = 6;
 
-/// Keys of NeMo's command line that mean the same as a flag of another name.
+/// Keys of NeMo's command line that mean the same as a flag of a different name.
 const RENAMED: &[(&str, &str)] = &[("num_moe_experts", "num_experts"), ("max_steps", "train_iters")];
 
 /// Reads YAML files of flags.

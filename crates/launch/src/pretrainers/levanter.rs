@@ -308,7 +308,7 @@ fn precision(fields: &mut Fields<'_>) {
         (None, None) => fields.default("plan.precision.preset", &PrecisionPreset::Fp32, "Levanter's default"),
     }
     if parameters.is_some_and(|format| !matches!(format, "f32" | "float32" | "full")) {
-        let message = "parameters are estimated in 32 bits, an upper bound of memory";
+        let message = "parameters are estimated in 32 bits, an upper bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

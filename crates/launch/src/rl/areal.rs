@@ -190,7 +190,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
         _ => {}
     }
     if fields.draft.value("plan.sequence_length").is_some() {
-        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound on time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
     let kind = "train_dataset.type";
@@ -273,14 +273,14 @@ fn optimizer(fields: &mut Fields<'_>) {
         Some("sgd") => fields.set("plan.optimizer", &Optimizer::Sgd, path),
         Some("adam_bf16") => {
             fields.set("plan.optimizer", &Optimizer::Adam, path);
-            let message = "its compensation buffer is not modelled: a lower bound of memory";
+            let message = "its compensation buffer is not modelled: a lower bound on memory";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
         Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown optimizer, so it stays unset"),
     }
     let path = "actor.optimizer.offload";
     if fields.flag(path) == Some(true) {
-        let message = "states are estimated on the device, an upper bound of memory";
+        let message = "states are estimated on the device, an upper bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

@@ -118,7 +118,7 @@ impl Allocation {
         self.hosts.iter().map(|host| host.devices.len() as u64).sum()
     }
 
-    /// The same hosts in another order; `order[n]` is the former index of the n-th host.
+    /// The same hosts in a different order; `order[n]` is the former index of the n-th host.
     #[must_use]
     pub fn ordered(&self, order: &[usize]) -> Self {
         let hosts = order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect();

@@ -51,7 +51,7 @@ impl Numbering {
         Self { stages, stage_ranks, block: stage_ranks }
     }
 
-    /// Ranks in all.
+    /// Total number of ranks.
     pub const fn ranks(&self) -> u64 {
         self.stages * self.stage_ranks
     }
@@ -119,7 +119,7 @@ impl Groups {
         self.positions[0].extent * self.positions[1].extent
     }
 
-    /// Groups in all.
+    /// Total number of groups.
     pub const fn count(&self) -> u64 {
         self.per_stage() * self.stages.len() as u64
     }

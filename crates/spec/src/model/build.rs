@@ -153,7 +153,7 @@ impl Block {
         }
     }
 
-    /// Returns the block with another span of its softmax attention, for families that vary it by layer.
+    /// Returns the block with a different span of its softmax attention, for families that vary it by layer.
     pub(super) fn with_span(mut self, span: Span) -> Self {
         self.edit_attention(|attention| attention.span = span);
         self

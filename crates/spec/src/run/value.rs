@@ -87,7 +87,7 @@ impl Value {
         }
     }
 
-    /// The text itself, or the TOML form of another value.
+    /// The text itself, or the TOML form of any other value.
     pub fn to_plain(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

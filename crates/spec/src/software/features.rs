@@ -59,11 +59,11 @@ struct Changes {
     parks_moments: Option<bool>,
     /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
-    /// Lower bound of the bytes per logit of the loss: separate operators.
+    /// Lower bound on the bytes per logit of the loss: separate operators.
     least_loss_bytes_per_logit: Option<f64>,
-    /// Upper bound of the bytes per logit of the loss: a fused kernel.
+    /// Upper bound on the bytes per logit of the loss: a fused kernel.
     most_loss_bytes_per_logit: Option<f64>,
-    /// Lower bounds of the bytes per element of an RMSNorm, forward and backward: separate operators.
+    /// Lower bounds on the bytes per element of an RMSNorm, forward and backward: separate operators.
     least_norm_bytes: Option<[f64; 2]>,
     gathers_logits: Option<bool>,
     gathers_tokens: Option<bool>,

@@ -62,10 +62,10 @@ pub struct Simulated {
     /// True if groups of one kind with different routes were simulated at the rate of the slowest. The
     /// interval is then wider.
     pub is_merged: bool,
-    /// Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+    /// Lower bound on the step. The interval changes the network's part by the error of flows, over all hash
     /// seeds.
     pub step_low: Seconds,
-    /// Upper bound of the step.
+    /// Upper bound on the step.
     pub step_high: Seconds,
     /// Cost of a million tokens. `None` without a device price.
     #[serde(flatten)]
@@ -194,7 +194,7 @@ fn simulate_candidates(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // A lower bound of the cost above the upper bound of the cheapest is always higher.
+        // A lower bound on the cost above the upper bound on the cheapest is always higher.
         if done >= FIRST && cost > lowest && !asked.every_network {
             break;
         }
@@ -319,7 +319,7 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
-/// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form
+/// Lower bound on the cost per token on a network, independent of its simulation: the cost in closed form
 /// without oversubscription and forwarding between rails. The closed form has both in sequence with
 /// everything else, and flows may hide them. The error of flows is subtracted, because networks with
 /// overlapping intervals are equal.
@@ -340,7 +340,7 @@ fn closed_cost(row: &Row) -> Option<f64> {
 }
 
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at
-/// most `lowest` on another network. At longer ones the lower bound of its cost is above that. It solves `c
+/// most `lowest` on another network. At longer ones the lower bound on its cost is above that. It solves `c
 /// (t - m (t - r)) / f = lowest` for `t`. `c` is the cost of the step time `f` in closed form, of which `r`
 /// is not the network's; `m` is the missed share.
 fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {

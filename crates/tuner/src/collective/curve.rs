@@ -84,7 +84,7 @@ pub struct Point {
     pub time: Seconds,
     /// Time of the 90th percentile over hash seeds.
     pub time_p90: Seconds,
-    /// Lower and upper bound of the median. `None` if measurements cover the collective.
+    /// Lower and upper bound on the median. `None` if measurements cover the collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<[Seconds; 2]>,
     /// Bytes over time.

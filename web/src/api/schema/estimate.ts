@@ -816,7 +816,7 @@ export interface CommunicationRow {
    */
   exposed: number | null
   /**
-   * Lower and upper bound of the time of one call. `null` if measurements cover it.
+   * Lower and upper bound on the time of one call. `null` if measurements cover it.
    *
    * @minItems 2
    * @maxItems 2

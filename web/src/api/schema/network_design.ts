@@ -267,12 +267,12 @@ export interface Simulated {
    */
   is_merged: boolean
   /**
-   * Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+   * Lower bound on the step. The interval changes the network's part by the error of flows, over all hash
    * seeds. Unit: s.
    */
   step_low: number
   /**
-   * Upper bound of the step. Unit: s.
+   * Upper bound on the step. Unit: s.
    */
   step_high: number
   /**

@@ -905,7 +905,7 @@ export interface LinkFields {
    */
   most: number
   /**
-   * Time of the busiest at its bandwidth, a lower bound of the step. Unit: s.
+   * Time of the busiest at its bandwidth, a lower bound on the step. Unit: s.
    */
   busy: number
   /**

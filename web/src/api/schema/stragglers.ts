@@ -652,11 +652,11 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * Lower bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Lower bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   least_ns: number | null
   /**
-   * Upper bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Upper bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   greatest_ns: number | null
   /**

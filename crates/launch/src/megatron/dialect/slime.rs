@@ -31,7 +31,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
     {
         let values = vec![prompt.saturating_add(response).to_string()];
         *arguments = arguments.with("seq_length", Some(Argument { values, source: source.clone(), line }));
-        let message = "all samples are assumed to have the maximum prompt and response length, an upper bound of time and \
+        let message = "all samples are assumed to have the maximum prompt and response length, an upper bound on time and \
              memory";
         draft.remark(RemarkKind::Assumed, &source, line, message);
     }

@@ -1,4 +1,4 @@
-//! Flows that a lossless network may delay: an upper bound of their end with congested receivers.
+//! Flows that a lossless network may delay: an upper bound on their end with congested receivers.
 //!
 //! Responsible for: links at which senders converge with more than twice the capacity; the links that pauses
 //! spread to; the latest end of the flows on them. Does not estimate when such a flow ends within the bounds:
