@@ -363,7 +363,7 @@ DOCS: dict[str, str] = {
     'WhatIf': 'Result of a what-if analysis.',
     'Slowdown': 'Slowdown of a job by stragglers. Times are means over steps, in nanoseconds.',
     'PipelineShare': 'Share of a subset of passes in a slowdown.',
-    'Subset': 'Selected passes: those that fit every list; an empty list fits all.',
+    'Subset': 'Selected passes: those that match every list; an empty list matches all.',
     'Asked': 'Cost of requested passes.',
     'StragglerVerdict': 'The verdict of the straggler report on the same job.',
     'PipelineNamed': 'Causes of delay with the step time saved without each.',

@@ -2093,7 +2093,7 @@ class Interval(Record):
         """Share of measurements from `low` to `high`."""
     @property
     def runs(self) -> int:
-        """Number of measured runs behind the width."""
+        """Number of measured runs that determine the width."""
     @property
     def calibrated(self) -> bool:
         """True if these runs are of the same software generation, or the user's own."""
@@ -2659,7 +2659,7 @@ class Goodput(Answer):
         """Assumed values."""
     @property
     def published(self) -> Rows[Scaled]:
-        """Published clusters behind the range."""
+        """Published clusters that determine the range."""
     @property
     def machine(self) -> str:
         """Accelerator of the job."""
@@ -4532,7 +4532,7 @@ class NetworkCostLine(Record):
         """Kind of part."""
     @property
     def place(self) -> str:
-        """Location: a tier of switches or a layer of cables, behind the name of its network if that is not the accelerators'."""
+        """Location: a tier of switches or a layer of cables, after the name of its network if that is not the accelerators'."""
     @property
     def speed(self) -> float | None:
         """Its speed, one direction; `None` for prices without a speed."""
@@ -6466,7 +6466,7 @@ class PipelineShare(Record):
         """Certainty of the reported saving: `at_most` applies if some ranks were not recorded."""
 
 class Subset(Record):
-    """Selected passes: those that fit every list; an empty list fits all."""
+    """Selected passes: those that match every list; an empty list matches all."""
     @property
     def kinds(self) -> list[Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]]:
         """Kinds."""

@@ -65,7 +65,7 @@ pub fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
     is_same.then_some(flags)
 }
 
-/// A value as one types it.
+/// A value as typed.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),

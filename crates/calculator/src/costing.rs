@@ -177,8 +177,8 @@ impl<'a> Costing<'a> {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
-    /// The context of a different plan with the same software, precision, kernel and dropout. Values that depend
-    /// only on these are reused.
+    /// The context of a different plan with the same software, precision, kernel and dropout. Values that
+    /// depend only on these are reused.
     #[must_use]
     pub fn for_plan<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where

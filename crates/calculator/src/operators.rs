@@ -162,8 +162,8 @@ impl Device {
         Self { accumulate, ..self }
     }
 
-    /// The same device with a different minimum time of kernels, as a multiple: the start and end of one on the
-    /// device.
+    /// The same device with a different minimum time of kernels, as a multiple: the start and end of one on
+    /// the device.
     #[must_use]
     pub fn with_floors(mut self, factor: f64) -> Self {
         self.gemm.iter_mut().for_each(|law| law.scale_floors(factor));

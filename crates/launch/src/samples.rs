@@ -1,4 +1,4 @@
-//! Lengths of training samples, as readers of trainers have them.
+//! Lengths of training samples, as in readers of trainers.
 //!
 //! Responsible for: the sequence length from the longest sample, and the remark on samples that are shorter.
 //! Names of keys belong to the readers.

@@ -245,7 +245,7 @@ fn the_language_model_of_nanotron_with_a_tower() {
     assert!(has(&read, RemarkKind::NotModelled, "without vision tower"), "{:?}", read.remarks);
 }
 
-/// A recipe of a test runner is refused with its reason, also if it names Megatron's flags.
+/// A recipe of a test runner is refused with its reason, even if it contains Megatron's flags.
 #[test]
 fn a_recipe_of_a_test_runner() {
     let text = format!(

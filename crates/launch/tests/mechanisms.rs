@@ -240,7 +240,7 @@ fn check(name: &str, launch: &Launch, values: &[(&str, &str)]) {
     }
 }
 
-/// A value as a run file has it.
+/// A value as in a run file.
 fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }

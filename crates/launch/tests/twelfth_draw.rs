@@ -30,7 +30,7 @@ fn the_axis_of_experts_divides_other_weights_too() {
     folder::check(&read(1, 4), &[("plan.sharding", "\"fsdp\"")]);
 }
 
-/// The stage of sharding is in DeepSpeed's file, unless the command has it.
+/// The stage of sharding is in DeepSpeed's file, unless it is in the command.
 #[test]
 fn sharding_of_a_deepspeed_file_that_is_not_read_is_open() {
     let text = |more: &str| {

@@ -312,7 +312,7 @@ fn compare(rows: &mut [Row], machine: usize) {
         row.on_hull = hull.iter().any(|vertex| vertex.0 == devices);
         let Some(before) = hull.iter().rev().find(|vertex| vertex.0 < devices) else { continue };
         let gain = row.tokens_per_second - before.1;
-        // Nothing is gained over a smaller number that is at least as fast, also if the hull leaves that out.
+        // Nothing is gained over a smaller number that is at least as fast, even if the hull leaves that out.
         if gain <= 0.0 || row.is_wasted {
             continue;
         }

@@ -25,7 +25,7 @@ pub struct Interval {
     pub half_high: Seconds,
     /// Share of measurements from `low` to `high`.
     pub coverage: f64,
-    /// Number of measured runs behind the width.
+    /// Number of measured runs that determine the width.
     pub runs: usize,
     /// True if these runs are of the same software generation, or the user's own.
     pub calibrated: bool,

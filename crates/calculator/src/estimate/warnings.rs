@@ -57,7 +57,7 @@ fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }
 
-/// Warns about devices of several kinds: no measured run has them, and stages can have several.
+/// Warns about devices of several kinds: no measured run has several, although stages can.
 fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     if !costing.is_mixed() {
         return;

@@ -233,7 +233,7 @@ pub(crate) struct Failures {
     pub(crate) output: Output,
 }
 
-/// Settings of a design from flags: the flag, the key, the text behind it.
+/// Settings of a design from flags: the flag, the key, the text after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DesignFlags {
     pub(crate) settings: Vec<(String, &'static str, String)>,

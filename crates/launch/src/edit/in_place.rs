@@ -94,7 +94,7 @@ impl InPlace {
     }
 }
 
-/// The value of a key in a plan, as a run file has it.
+/// The value of a key in a plan, as in a run file.
 fn of_plan(run: &Run, key: &str) -> Option<String> {
     if key == MICRO_BATCHES {
         return Some(run.plan.micro_batches().to_string());

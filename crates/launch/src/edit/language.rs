@@ -24,6 +24,6 @@ pub(crate) trait Language {
     fn refusal(&self, _to: &Run) -> Option<String> {
         None
     }
-    /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
+    /// The settings to change for a plan; `thorough` also sets those that an absent word should have settled.
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
 }

@@ -1,7 +1,7 @@
 //! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's
 //! variables.
 //!
-//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an
+//! Responsible for: the command with the most of MaxText's keys, even if it is text of a variable or of an
 //! option. Overrides without a value in the script stay open. Of several runs the last is read, with a
 //! remark. Excludes programs that train nothing.
 

@@ -43,7 +43,7 @@ impl Reader for LogReader {
         let since = restarts(&dumps, &mut draft);
         let measured = iterations::read(text, since);
         if measured.is_none() && iterations::read(text, 0).is_some() {
-            let message = "no iterations after the last start, and earlier starts had other arguments: no \
+            let message = "no iterations after the last start, and earlier starts had different arguments: no \
                 comparison";
             draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
         }

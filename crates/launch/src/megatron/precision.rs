@@ -77,7 +77,7 @@ fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     f.set("plan.precision.gradient_reduce", &gradients, field);
 }
 
-/// Master weights and moments, which only the precision-aware optimizer keeps in other formats than fp32.
+/// Master weights and moments, which only the precision-aware optimizer keeps in formats other than fp32.
 fn states(f: &mut Filler<'_>) {
     if !f.arguments.is_on("use_precision_aware_optimizer") {
         return;

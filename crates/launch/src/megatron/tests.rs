@@ -547,7 +547,7 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     let none = log(&[&first, &start(2, "a", 6, &[])]);
     assert_eq!(none.measured, None);
     assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains(
-        "no iterations after the last start, and earlier starts had other arguments: no comparison"
+        "no iterations after the last start, and earlier starts had different arguments: no comparison"
     )));
 }
 

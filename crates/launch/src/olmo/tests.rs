@@ -3,7 +3,7 @@
 use crate::{Format, Launch, RemarkKind, detect, read};
 use railwright_spec::run::Value;
 
-/// One function that returns the experiment, as OLMo-core's official scripts have it.
+/// One function that returns the experiment, as in OLMo-core's official scripts.
 const WHOLE: &str = r"
 from olmo_core.config import DType
 from olmo_core.data import NumpyDataLoaderConfig, NumpyFSLDatasetConfig, TokenizerConfig
@@ -54,7 +54,7 @@ def build(opts, overrides):
 main(build)
 ";
 
-/// A builder per section, as OLMo-core's internal scripts have it.
+/// A builder per section, as in OLMo-core's internal scripts.
 const BUILDERS: &str = r#"
 from functools import partial
 

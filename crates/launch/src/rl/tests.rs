@@ -128,8 +128,8 @@ fn what_is_open_is_asked_for() {
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
         "actor_rollout_ref.actor.use_dynamic_bsz=True",
     );
-    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of a different name has its
-    // own number.
+    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of a different name has
+    // its own number.
     let launch = check(&verl, &[("plan.micro_batch", "4")]);
     assert!(remarks_text(&launch).contains("verl's own configuration has 16384"));
     let other = verl.replace("verl.trainer.main_ppo", "verl.trainer.main_ppo --config-name=my_trainer");

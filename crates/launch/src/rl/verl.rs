@@ -344,7 +344,8 @@ fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
         let tensor = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size";
         if fields.count(tensor).is_none() {
             let (source, line) = fields.source(path);
-            let why = "counts the samples of all replicas, whose number depends on parallel sizes set elsewhere";
+            let why =
+                "counts the samples of all replicas, whose number depends on parallel sizes set elsewhere";
             return fields.draft.leave_open("plan.micro_batch", &source, line, why);
         }
         layered(fields).saturating_mul(shared(fields)).max(1)
@@ -459,7 +460,7 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         }
     }
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
-    // FSDP reduces gradients in 32 bits under verl, also those of narrow weights.
+    // FSDP reduces gradients in 32 bits under verl, including those of narrow weights.
     match fields.word(&at("model_dtype")).as_deref() {
         Some("bf16" | "bfloat16") => pure(fields, &at("model_dtype"), DataType::Bf16, DataType::Fp32),
         Some("fp16" | "float16") => pure(fields, &at("model_dtype"), DataType::Fp16, DataType::Fp32),

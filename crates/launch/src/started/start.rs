@@ -85,7 +85,7 @@ pub(crate) fn is_script(text: &str) -> bool {
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
         })
     };
-    // Tests and groups of commands have a space behind the bracket, unlike tables of TOML and JSON.
+    // Tests and groups of commands have a space after the bracket, unlike tables of TOML and JSON.
     let is_group = |line: &str| {
         let is_test = ["[ ", "[[ "].iter().any(|start| line.starts_with(start))
             && ["] ", "];"].iter().any(|end| line.contains(end));

@@ -108,7 +108,7 @@ fn is_family(name: &str, family: &str) -> bool {
     })
 }
 
-/// Name and flavour of a model, if torchtitan has it.
+/// Name and flavour of a model, if torchtitan provides it.
 pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
     // Llama 2 was no longer a flavour in the last versions that read TOML, and Qwen3-VL none yet.
     FLAVOURS.iter().filter(|(name, ..)| !matches!(*name, "llama2" | "qwen3_vl")).find_map(

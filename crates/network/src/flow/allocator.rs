@@ -84,7 +84,7 @@ pub struct Allocator {
     levels: Vec<Level>,
     routes: Routes,
     states: Vec<State>,
-    /// Bytes per second by flow. Filling reads these and `open` at random, so they are apart from the rest.
+    /// Bytes per second by flow. Filling reads these and `open` at random, so they are stored separately.
     rates: Vec<f64>,
     /// The filling in which a flow has no rate yet.
     open: Vec<u32>,

@@ -52,7 +52,7 @@ impl Between {
         self.rows.len() as f64 * talking as f64
     }
 
-    /// Weighted bytes outside domains of an order.
+    /// Weighted bytes outside domains under an order.
     pub fn cost(&self, spots: &[Spot], tree: &Tree, order: &[usize]) -> f64 {
         let at = |place: usize| spots[order[place]];
         let sum = |place: usize| -> f64 {

@@ -142,8 +142,8 @@ impl Members {
         Bundle::of(self, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of
-    /// many tasks on networks of many different links.
+    /// One flow for each class, and one link for all whose loads differ by less than `COARSE`: for programs
+    /// of many tasks on networks of many different links.
     pub fn coarse(&self) -> Bundle {
         Bundle::of(self, 1, COARSE)
     }

@@ -136,7 +136,7 @@ fn groups_of(exchange: &Exchange, stage: Option<u32>) -> impl Iterator<Item = u6
     (0..exchange.groups.count()).filter(is_meant)
 }
 
-/// Minimum number of members from which an all-to-all is kept as blocks.
+/// Minimum number of members for which an all-to-all is kept as blocks.
 pub(super) const MANY: usize = 64;
 
 /// [`ideal`] of blocks: a device receives as much as it sends.

@@ -74,7 +74,7 @@ impl DesignSpec {
                 .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
             }
             Some(given) => given,
-            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, also where
+            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, even where
             // switches join the rails.
             None if design.separates_rails() || kind == Kind::RailOptimized && design.rails > 1 => {
                 Forwarding::Before

@@ -39,7 +39,7 @@ pub(crate) struct Stretch {
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
     table: &'static CauseTable,
-    /// By name: rows of the table that fit. A name nearly always has one kind; otherwise the first kind
+    /// By name: matching rows of the table. A name nearly always has one kind; otherwise the first kind
     /// looked up decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
@@ -434,7 +434,7 @@ mod tests {
         );
     }
 
-    /// Ranks of a job may begin and end their recordings at other times than the steps.
+    /// Ranks of a job may begin and end their recordings at times other than the steps.
     #[test]
     fn nothing_is_known_outside_of_the_recording() {
         let mut trace = RankTrace::default();

@@ -79,7 +79,7 @@ impl Rule for DeviceGaps {
     }
 
     fn text(&self) -> &'static str {
-        "The device was idle although the next kernel was launched before. Threshold: 5% of the step. Cost: that \
+        "The device was idle although the next kernel had already been launched. Threshold: 5% of the step. Cost: that \
          time. Two queued kernels of one stream start microseconds apart. A gap of 1 ms or longer is a wait for an \
          event, another process on the device, or work that the recording lacks. Kernels within CUDA graphs and \
          on other processes are often missing.\n\n\

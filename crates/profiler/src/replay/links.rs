@@ -100,7 +100,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
             depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
         }
         if is_backward(kind) {
-            // The last stage reverses the direction: its forward pass may be on the same rank, also in a
+            // The last stage reverses the direction: its forward pass may be on the same rank, even in a
             // zigzag layout.
             let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
             if next.is_none() {

@@ -7,7 +7,7 @@ use crate::passes::{Pass, PassKind};
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
-/// Selected passes: those that fit every list; an empty list fits all.
+/// Selected passes: those that match every list; an empty list matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subset {

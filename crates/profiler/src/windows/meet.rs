@@ -46,7 +46,7 @@ pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
     !counts.is_empty() && last.is_some_and(|last| last < (1.0 - NEAR) * lower_median(&mut counts))
 }
 
-/// Minimum number of steps from which an incomplete last one is dropped.
+/// Minimum number of steps for which an incomplete last one is dropped.
 const DROPPED_FROM: usize = 3;
 
 /// Drops the last step of recordings without step marks that end within it on every rank: its duration is not

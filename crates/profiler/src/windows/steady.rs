@@ -67,7 +67,7 @@ fn far(durations: &[f64]) -> usize {
     far.last().map_or(0, |((count, _), _)| count)
 }
 
-/// Tests whether this number of leading steps is apart from all others.
+/// Tests whether this number of leading steps is separate from all others.
 fn is_apart(durations: &[f64], count: usize) -> bool {
     let (before, rest) = durations.split_at(count);
     let usual = median(rest);

@@ -708,7 +708,7 @@ export interface LayerCount {
 export interface Line {
   item: Item
   /**
-   * Location: a tier of switches or a layer of cables, behind the name of its network if that is not the
+   * Location: a tier of switches or a layer of cables, after the name of its network if that is not the
    * accelerators'.
    */
   place: string

@@ -174,7 +174,7 @@ export interface Interval {
    */
   coverage: number
   /**
-   * Number of measured runs behind the width.
+   * Number of measured runs that determine the width.
    */
   runs: number
   /**

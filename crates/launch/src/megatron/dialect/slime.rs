@@ -158,7 +158,7 @@ pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
 }
 
 /// The model of a checkpoint of Hugging Face, if slime builds its layers in Python, where flags describe only
-/// a part of them. `None` if the catalogue does not have it.
+/// a part of them. `None` if it is not in the catalogue.
 pub(super) fn built(words: &[Word], arguments: &mut Arguments) -> Option<(String, String, Option<usize>)> {
     let is_built = arguments.word("spec").is_some_and(|module| module.starts_with("slime_plugins."));
     let (word, name, source) = value(words, &["--hf-checkpoint"]).filter(|_| is_built)?;
