@@ -206,7 +206,7 @@ export interface HostCosts {
    */
   us_per_micro_batch: number
   /**
-   * Host time per step outside of passes and update, in milliseconds.
+   * Host time per step outside passes and update, in milliseconds.
    */
   ms_per_step: number
   evidence: Evidence

@@ -310,7 +310,7 @@ export interface ClusterIdentity {
   calibration?: string | null
 }
 /**
- * Devices of another kind in the job.
+ * Devices of a different kind in the job.
  */
 export interface PoolIdentity {
   /**
@@ -576,7 +576,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
@@ -746,8 +746,8 @@ export interface StageRow {
    */
   recompute: number
   /**
-   * Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its two
-   * directions. Unit: s.
+   * Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its
+   * two directions. Unit: s.
    */
   busy: number
   /**
@@ -1218,7 +1218,7 @@ export interface Measured {
    */
   tokens_per_step: number | null
   /**
-   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept. Unit: TFLOP/s.
+   * Model TFLOP/s of one device as in the log, the median of the reports that were kept. Unit: TFLOP/s.
    */
   tflops_per_device: number | null
   /**
@@ -1240,7 +1240,7 @@ export interface Comparison {
    */
   figure: string
   /**
-   * Measured, in seconds, tokens a second, TFLOP/s or bytes.
+   * Measured, in seconds, tokens per second, TFLOP/s or bytes.
    */
   measured: number
   /**

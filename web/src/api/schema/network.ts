@@ -538,7 +538,7 @@ export interface TierCount {
    */
   ports_used: number
   /**
-   * Ports in all.
+   * Total number of ports.
    */
   ports: number
 }

@@ -675,7 +675,7 @@ export interface TierCount {
    */
   ports_used: number
   /**
-   * Ports in all.
+   * Total number of ports.
    */
   ports: number
 }
@@ -805,7 +805,7 @@ export interface Share {
    */
   of_watts: number | null
   /**
-   * The network's dollars a year: price over years, and electricity. Unit: USD.
+   * The network's dollars per year: price over years, and electricity. Unit: USD.
    */
   dollars_per_year: number
   /**
@@ -822,11 +822,11 @@ export interface Share {
  */
 export interface Whole {
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number | null
   /**
-   * Dollars a day. Unit: USD.
+   * Dollars per day. Unit: USD.
    */
   dollars_per_day: number
   /**
@@ -871,7 +871,7 @@ export interface OnRun {
    */
   network_share: number
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number
   /**

@@ -304,7 +304,7 @@ export interface ProfileAnswer {
    */
   spreads: Spread[]
   /**
-   * Ranks whose kernels take longer than the same ones of others, with the factor.
+   * Ranks whose kernels take longer than the same kernels of other ranks, with the factor.
    */
   slower_chips: [number, number][]
   recorded: Recorded

@@ -244,7 +244,8 @@ export interface Row {
    */
   efficiency: number
   /**
-   * True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or the model badly.
+   * True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or
+   * the model badly.
    */
   on_hull: boolean
   /**
@@ -508,7 +509,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
