@@ -6265,7 +6265,7 @@ class Decomposition(Record):
         """Measured minus simulated time."""
 
 class StepRow(Record):
-    """A line of the table of steps."""
+    """A row of the table of steps."""
     @property
     def step(self) -> int:
         """Step."""
@@ -6295,7 +6295,7 @@ class StepRow(Record):
         """Certainty of that cost."""
 
 class PipelineStageRow(Record):
-    """A line of the table of stages, over its ranks and steps."""
+    """A row of the table of stages, over its ranks and steps."""
     @property
     def stage(self) -> int:
         """Stage."""
@@ -7338,7 +7338,7 @@ class RankHealth(Record):
         """The rank."""
     @property
     def samples(self) -> int:
-        """Number of used readings."""
+        """Number of readings used."""
     @property
     def sm_clock_mhz(self) -> Counter | None:
         """Clock of the multiprocessors, in MHz."""
@@ -9385,7 +9385,7 @@ class Culprit(Record):
         """Share of all waits (0 to 1)."""
     @property
     def lateness_ns(self) -> float:
-        """Time by which it entered collectives last, after the last but one, per step, in nanoseconds."""
+        """Time between its entry as the last rank of collectives and the entry before it, per step, in nanoseconds."""
     @property
     def last(self) -> int:
         """Number of collectives that it entered last: for comparison only."""

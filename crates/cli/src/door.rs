@@ -1,8 +1,8 @@
 //! The commands for a program that links this one, such as the Python package: a request as input, values as
 //! output, without a process or text between.
 //!
-//! Responsible for: one request to its command, the result as values and as text, and its notes. Computes
-//! nothing itself. Excludes commands about the terminal.
+//! Responsible for: mapping one request to its command, the result as values and as text, and its notes.
+//! Computes nothing itself. Excludes commands about the terminal.
 //!
 //! ```
 //! let mut arguments = serde_json::Map::new();

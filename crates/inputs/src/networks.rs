@@ -1,6 +1,6 @@
 //! Networks as inputs: designs, price lists, fabrics, and the network and hosts of a run.
 //!
-//! Responsible for: settings to designs and allocations. Excludes the traffic on a network.
+//! Responsible for: conversion of settings to designs and allocations. Excludes the traffic on a network.
 
 pub mod on_fabric;
 pub mod on_hosts;

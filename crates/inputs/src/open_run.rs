@@ -1,7 +1,7 @@
 //! The runs that `search` and `size` choose plans for: one for each given cluster and number of devices.
 //!
-//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and
-//! a plan back to its command line. Does not choose.
+//! Responsible for: conversion of the command line to a model, a cluster and fixed plan settings, once per
+//! combination; and a plan back to its command line. Does not choose.
 
 use crate::run::{self, Sources};
 use crate::{Caller, Disk};

@@ -1,7 +1,7 @@
 //! The traces of a job, read and joined once for all results.
 //!
-//! Responsible for: files to ranks on a common clock, shared by the requests of a server, and the profiles of
-//! each job. Recordings without a rank are returned to the caller. Prints only skipped files.
+//! Responsible for: conversion of files to ranks on a common clock, shared by the requests of a server, and
+//! the profiles of each job. Recordings without a rank are returned to the caller. Prints only skipped files.
 
 use crate::jobs::Wanted;
 use crate::kept::Kept;

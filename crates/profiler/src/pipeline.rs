@@ -116,7 +116,7 @@ pub struct ShownStep {
     pub critical: CriticalPath,
 }
 
-/// A line of the table of steps.
+/// A row of the table of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {

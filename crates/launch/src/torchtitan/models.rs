@@ -1,7 +1,7 @@
 //! Names of models in torchtitan.
 //!
-//! Responsible for: a table from name and flavour to the catalogue. Excludes flavours with dimensions in code
-//! only.
+//! Responsible for: a table that maps name and flavour to the catalogue. Excludes flavours with dimensions in
+//! code only.
 
 use crate::RemarkKind;
 use crate::fields::Fields;

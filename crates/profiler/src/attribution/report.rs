@@ -42,7 +42,8 @@ pub struct Culprit {
     pub waits: f64,
     /// Share of all waits (0 to 1).
     pub waits_share: f64,
-    /// Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
+    /// Time between its entry as the last rank of collectives and the entry before it, per step, in
+    /// nanoseconds.
     #[serde(rename = "lateness_ns")]
     pub lateness: f64,
     /// Number of collectives that it entered last: for comparison only.

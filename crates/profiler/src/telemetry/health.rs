@@ -34,7 +34,7 @@ pub struct Counter {
 pub struct RankHealth {
     /// The rank.
     pub rank: u32,
-    /// Number of used readings.
+    /// Number of readings used.
     pub samples: usize,
     /// Clock of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]

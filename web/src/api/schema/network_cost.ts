@@ -739,7 +739,7 @@ export interface Line {
   watts: number | null
 }
 /**
- * A line of the table.
+ * A row of the table.
  */
 export interface Price {
   /**

@@ -974,7 +974,7 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Number of used readings.
+   * Number of readings used.
    */
   samples: number
   /**

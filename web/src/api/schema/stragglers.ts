@@ -375,7 +375,7 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Number of used readings.
+   * Number of readings used.
    */
   samples: number
   /**
@@ -480,7 +480,7 @@ export interface Culprit {
    */
   waits_share: number
   /**
-   * Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
+   * Time between its entry as the last rank of collectives and the entry before it, per step, in nanoseconds.
    */
   lateness_ns: number
   /**
