@@ -480,7 +480,8 @@ export interface Culprit {
    */
   waits_share: number
   /**
-   * Time between its entry as the last rank of collectives and the entry before it, per step, in nanoseconds.
+   * Time between its entry as the last rank of collectives and the entry before it, per step, in
+   * nanoseconds.
    */
   lateness_ns: number
   /**
