@@ -70,7 +70,7 @@ fn a_rank_that_is_always_last_is_no_acquittal() {
     assert_eq!(report.verdict, Verdict::CannotTell);
     let [reason] = report.reasons.as_slice() else { panic!("{:?}", report.reasons) };
     assert!(
-        reason.starts_with("rank 1 enters 12 of 12 collectives last; as the cause it would cost "),
+        reason.starts_with("rank 1 enters 12 of 12 collectives last; if it were the cause, it would cost "),
         "{reason}"
     );
 }

@@ -221,7 +221,7 @@ fn megatron_under_verls_fine_tuning_is_read() {
         ],
     );
     let texts = remarks_text(&launch);
-    assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
+    assert!(texts.contains("is offloaded only between updates") && !texts.contains("unknown"), "{texts}");
 }
 
 /// verl passes the first and the last stage to Megatron; a child file of NeMo-RL may set only its cluster.
@@ -294,7 +294,7 @@ fn pairs_of_areal_are_not_counted_as_samples() {
         &[("cluster.devices", "8"), ("plan.global_batch", "open"), ("model.name", "\"qwen2.5-7b\"")],
     );
     let found = remarks(&launch, RemarkKind::NotModelled);
-    assert!(found.contains("pairs") && found.contains("a head of one output"), "{found}");
+    assert!(found.contains("pairs") && found.contains("a head with one output"), "{found}");
 }
 
 /// A recipe outside verl starts a program of its own.
