@@ -627,7 +627,7 @@ class HostCosts(Record):
         """Host time per micro-batch and stage without launches, in microseconds."""
     @property
     def ms_per_step(self) -> float:
-        """Host time per step outside of passes and update, in milliseconds."""
+        """Host time per step outside passes and update, in milliseconds."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
@@ -1894,7 +1894,7 @@ class Measured(Record):
         """Tokens per step, if the log has batch and sequence length."""
     @property
     def tflops_per_device(self) -> float | None:
-        """Model TFLOP/s of one device as the log has it, the median of the reports that were kept."""
+        """Model TFLOP/s of one device as in the log, the median of the reports that were kept."""
     @property
     def allocated(self) -> float | None:
         """Maximum memory allocated on a rank, in bytes."""
@@ -2051,7 +2051,7 @@ class ClusterIdentity(Record):
         """File of the calibration, if any."""
 
 class PoolIdentity(Record):
-    """Devices of another kind in the job."""
+    """Devices of a different kind in the job."""
     @property
     def accelerator_name(self) -> str:
         """Name of the accelerator."""
@@ -2531,7 +2531,7 @@ class Comparison(Record):
         """Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`."""
     @property
     def measured(self) -> float:
-        """Measured, in seconds, tokens a second, TFLOP/s or bytes."""
+        """Measured, in seconds, tokens per second, TFLOP/s or bytes."""
     @property
     def predicted(self) -> float:
         """Predicted."""
@@ -3230,7 +3230,7 @@ class MemoryItem(Record):
         """Module, if any."""
     @property
     def layer(self) -> int | None:
-        """Layer of the model, from 0. `None` for memory outside of layers."""
+        """Layer of the model, from 0. `None` for memory outside layers."""
     @property
     def bytes(self) -> float:
         """Amount."""
@@ -4229,7 +4229,7 @@ class TierCount(Record):
         """Ports that cables are plugged into."""
     @property
     def ports(self) -> int:
-        """Ports in all."""
+        """Total number of ports."""
 
 class LayerCount(Record):
     """Links of one layer."""
@@ -4556,7 +4556,7 @@ class NetworkCostLine(Record):
         """`count x watts of one`; `None` if unknown."""
 
 class NetworkCostPrice(Record):
-    """A line of the table."""
+    """A row of the table."""
     @property
     def dollars(self) -> float:
         """Dollars for one: the typical price."""
@@ -4595,7 +4595,7 @@ class Share(Record):
         """Share of the watts of network and devices (0 to 1)."""
     @property
     def dollars_per_year(self) -> float:
-        """The network's dollars a year: price over years, and electricity."""
+        """The network's dollars per year: price over years, and electricity."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
         """The network's dollars for a million tokens."""
@@ -4607,10 +4607,10 @@ class Whole(Record):
     """Network, devices and electricity together."""
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens a second."""
+        """Tokens per second."""
     @property
     def dollars_per_day(self) -> float:
-        """Dollars a day."""
+        """Dollars per day."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
         """Dollars for a million tokens."""
@@ -4643,7 +4643,7 @@ class OnRun(Record):
         """Share of it that the network between domains takes."""
     @property
     def tokens_per_second(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
     @property
     def kept(self) -> float:
         """Factor of the availability by failures of this network."""
@@ -6664,7 +6664,7 @@ class Causes(Record):
         """Late launches."""
     @property
     def outside_ns(self) -> int:
-        """Outside of the pipeline."""
+        """Outside the pipeline."""
 
 class CriticalPath(Record):
     """The critical path."""
@@ -6820,7 +6820,7 @@ class Profile(Answer):
         """Distribution of labels over ranks, if there are several."""
     @property
     def slower_chips(self) -> list[list[Any]]:
-        """Ranks whose kernels take longer than the same ones of others, with the factor."""
+        """Ranks whose kernels take longer than the same kernels of other ranks, with the factor."""
     @property
     def recorded(self) -> Recorded:
         """Totals of the common window of all ranks."""
@@ -7869,7 +7869,7 @@ class Target(Record):
         """The value in the paper."""
     @property
     def unit(self) -> str:
-        """The unit of it."""
+        """Its unit."""
     @property
     def kind(self) -> Literal["value", "construction", "above", "below", "statement", "unknown"]:
         """Comparison with the claim."""
@@ -8628,7 +8628,7 @@ class Candidate(Record):
         """Rent of the devices for a billion tokens; `None` without a price."""
     @property
     def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "scattered_experts", "partial_sharding", "whole_optimizer", "tight_memory"]]:
-        """UnusualFeatures, the most severe first."""
+        """Unusual features, the most severe first."""
     @property
     def tied_with_best(self) -> bool:
         """True if its difference from the best is within the error of the model between two layouts."""
@@ -8799,7 +8799,7 @@ class SearchAnswer(Record):
         """Examined layout, as flags; `None` if none is possible."""
     @property
     def outside(self) -> str | None:
-        """Reason why the layout is outside of the search space; `None` if it is inside."""
+        """Reason why the layout is outside the search space; `None` if it is inside."""
 
 class WhyNot(Record):
     """The user stopped the search for it."""
