@@ -109,7 +109,8 @@ def show(
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
@@ -168,7 +169,8 @@ def show(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
@@ -272,7 +274,8 @@ def cost(
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
@@ -331,7 +334,8 @@ def cost(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
@@ -444,7 +448,8 @@ def failures(
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
     domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
@@ -503,7 +508,8 @@ def failures(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
