@@ -635,7 +635,8 @@ def traffic(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -695,7 +696,8 @@ def simulate(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -832,7 +834,8 @@ def export(
     output: File to write; a folder for astra-sim.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
