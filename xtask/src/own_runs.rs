@@ -78,7 +78,7 @@ pub(crate) fn stacks<'r>(rows: &'r [LeftOut], kinds: &'r Kinds) -> Result<Stacks
     let mut found = Stacks::new();
     let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
-        let kind = kinds.get(&row.id).ok_or_else(|| format!("{} is no measured run", row.id))?;
+        let kind = kinds.get(&row.id).ok_or_else(|| format!("{} is not a measured run", row.id))?;
         let next = groups.len();
         let group = *groups.entry(&kind.group).or_insert(next);
         let ratio = (row.measured_s / row.left_out_s).ln();

@@ -57,7 +57,7 @@ pub struct Case<'a> {
     pub timed: &'a [Timed<'a>],
 }
 
-/// One figure, or one kind of operators, against measurements.
+/// One figure, or one kind of operators, compared with measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
@@ -93,7 +93,7 @@ pub struct Line {
     pub is_bound: bool,
 }
 
-/// A whole step, or a part of it, against the measurement.
+/// A whole step, or a part of it, compared with the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepLine {
@@ -115,7 +115,7 @@ pub struct StepLine {
 pub struct Fitted {
     /// The fitted constants.
     pub calibration: Calibration,
-    /// Kinds of operators and collectives against the measurements that they were fitted to.
+    /// Kinds of operators and collectives compared with the measurements that they were fitted to.
     pub lines: Vec<Line>,
     /// The step and its parts; empty without a run or without steps.
     pub steps: Vec<StepLine>,
@@ -213,7 +213,7 @@ pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) ->
     Ok(lines)
 }
 
-/// The step and its parts of a run against measured ones, without and with a calibration.
+/// The step and its parts of a run compared with measured ones, without and with a calibration.
 pub fn judge_steps(
     case: &Case<'_>,
     calibration: &Calibration,
@@ -227,7 +227,7 @@ pub fn judge_steps(
     }
 }
 
-/// The timed steps of a case against their predictions, without and with a calibration.
+/// The timed steps of a case compared with their predictions, without and with a calibration.
 pub fn judge_timed(case: &Case<'_>, calibration: &Calibration) -> Result<Vec<StepLine>, Problem> {
     step_times::lines(case.timed, calibration)
 }

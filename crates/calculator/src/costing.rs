@@ -177,8 +177,8 @@ impl<'a> Costing<'a> {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
-    /// The context of another plan with the same software, precision, kernel and dropout. Values that depend
-    /// only on these are reused.
+    /// The context of a different plan with the same software, precision, kernel and dropout. Values that
+    /// depend only on these are reused.
     #[must_use]
     pub fn for_plan<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where
@@ -194,7 +194,7 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the
+    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside the
     /// sequence, which context parallelism does not divide.
     pub(crate) fn tokens_at(&self, positions: Option<u64>) -> f64 {
         positions.map_or(self.tokens, |positions| (self.plan.micro_batch * positions) as f64)

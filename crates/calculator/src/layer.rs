@@ -44,7 +44,7 @@ impl LayerCost {
         cost
     }
 
-    /// The same layer under another policy.
+    /// The same layer under a different policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
         self.recompute = recompute::of(policy, layer, (&self.forward, &self.launches), self.kept);

@@ -1,4 +1,4 @@
-//! The commands, a file each: arguments to an answer, and the answer to the printer.
+//! The commands, one file each: arguments to an answer, and the answer to the printer.
 
 mod catalogues;
 #[cfg(not(target_family = "wasm"))]
@@ -94,7 +94,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             "SQL, Parquet and the server require the installed program",
         )),
         // Every other command reads files.
-        _ => Err(without("this program reads no files", "load the program with readers")),
+        _ => Err(without("this program does not read files", "load the program with readers")),
     }
 }
 

@@ -192,7 +192,7 @@ pub struct HostCosts {
     pub us_per_kernel: f64,
     /// Host time per micro-batch and stage without launches, in microseconds.
     pub us_per_micro_batch: f64,
-    /// Host time per step outside of passes and update, in milliseconds.
+    /// Host time per step outside passes and update, in milliseconds.
     pub ms_per_step: f64,
     /// Evidence.
     pub evidence: Evidence,

@@ -409,7 +409,7 @@ impl Plan {
         self.tensor_parallel * self.context_parallel * self.pipeline_parallel * self.data_parallel
     }
 
-    /// Micro batches per replica and step.
+    /// Micro-batches per replica and step.
     pub fn micro_batches(&self) -> u64 {
         self.global_batch / (self.micro_batch * self.data_parallel).max(1)
     }

@@ -284,7 +284,7 @@ impl FlowTimer {
                 numbering.ranks()
             ))
             .at_key("design.gpus")
-            .hint("use a network with as many devices, or parallel sizes that divide the devices of the run"))
+            .hint("use a network with at least as many devices, or parallel sizes that divide the devices of the run"))
         } else {
             exchange_time(&self.wiring, &numbering, std::slice::from_ref(&exchange))
                 .map(|together| together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown))

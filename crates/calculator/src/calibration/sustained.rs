@@ -218,7 +218,7 @@ mod tests {
         assert_eq!((gathers.regime, gathers.evidence.samples), (Regime::Sustained, 35));
         // One transfer of seven is late: the median is robust.
         assert!(gathers.evidence.uncertainty < 0.02, "{gathers:?}");
-        // Validated at a size outside of the fit, including the fabric and the generation's rate.
+        // Validated at a size outside the fit, including the fabric and the generation's rate.
         let held = judge(
             &case(&cluster),
             &fitted.calibration,
@@ -345,7 +345,7 @@ mod tests {
         let rate = faster.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (2.0 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
         assert!(faster.lines[0].error_before > 0.9 && faster.lines[0].error_after < 0.02);
-        // With all ranks traced, the time is no bound: slower collectives are fitted.
+        // With all ranks traced, the time is not a bound: slower collectives are fitted.
         let known = fitted(4.0, false);
         let rate = known.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (0.25 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");

@@ -233,8 +233,8 @@ fn steps_settle_streams_update_and_host() {
 }
 
 /// A whole step corrects the parts towards the measured time, but not completely: a stack has a common level,
-/// and a run has its own scatter. Predictions of the run and of another layout change too. Their intervals
-/// are narrower than without measurements.
+/// and a run has its own scatter. Predictions of the run and of a different layout change too. Their
+/// intervals are narrower than without measurements.
 #[test]
 fn a_log_corrects_the_parts_of_the_step() {
     let cluster = by_name("dgx-h100", 8).expect("known");

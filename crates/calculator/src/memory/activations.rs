@@ -25,7 +25,7 @@ enum Policy<'a> {
     Keep,
     Full,
     Some(&'a std::collections::BTreeSet<RecomputeModule>),
-    /// By operator, and none of the products is kept.
+    /// By operator, and no GEMM output is kept.
     Attention(&'a std::collections::BTreeSet<RecomputeModule>),
 }
 

@@ -115,7 +115,7 @@ fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &
 struct ChunkEvents {
     /// Saved by each layer, in order.
     layers: Vec<f64>,
-    /// Saved outside of the layers.
+    /// Saved outside the layers.
     edge: f64,
     /// Saved by the head, and additional during the loss.
     head: Option<(f64, f64)>,

@@ -55,7 +55,7 @@ pub struct Item {
     pub kind: Kind,
     /// Module, if any.
     pub module: Option<Module>,
-    /// Layer of the model, from 0. `None` for memory outside of layers.
+    /// Layer of the model, from 0. `None` for memory outside layers.
     pub layer: Option<u32>,
     /// Amount.
     pub bytes: Bytes,

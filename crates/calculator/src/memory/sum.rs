@@ -221,7 +221,7 @@ pub(super) fn prepare_layers(
     }
 }
 
-/// Bytes outside of the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
+/// Bytes outside the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
 pub(crate) fn edges(saving: &Saving<'_>, chunk: &StageLayers) -> (f64, f64) {
     let embedding = if chunk.embedding { saved::embedding(saving.sizes).bytes } else { 0.0 };
     (embedding, saved::stage_output(saving, chunk.head))

@@ -97,9 +97,9 @@ fn shape(costing: &Costing<'_>, widths: &Widths, span: Span) -> AttentionShape {
     }
 }
 
-/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, also those of
-/// different documents and of later keys, `batch x heads x sequence^2` scores instead of those that are
-/// visible. PyTorch's kernels read such a mask as a bias.
+/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, including
+/// those of different documents and of later keys, `batch x heads x sequence^2` scores instead of those that
+/// are visible. PyTorch's kernels read such a mask as a bias.
 fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     let plan = costing.plan;
     if matches!(costing.attention_kernel, AttentionKernel::Unfused { .. })

@@ -113,7 +113,7 @@ fn sharded_gradients_are_reduced_by_every_micro_batch() {
     assert!(each > once * 1.0005, "{each} {once}");
 }
 
-/// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens a step,
+/// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens per step,
 /// 6.1 to 6.6 s depending on the attention convention, with sharded gradients over 16 interleaved
 /// stages. A reduction for every micro-batch takes 8 s.
 #[test]

@@ -1,4 +1,4 @@
-//! `network`: commands on networks, a file each.
+//! `network`: commands on networks, one file each.
 
 pub(crate) mod collective;
 pub(crate) mod cost;

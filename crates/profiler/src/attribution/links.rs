@@ -77,7 +77,7 @@ pub(super) struct Links {
     pub groups: Vec<(u32, SlowGroup)>,
     /// The same joined by group over all sizes.
     pub slow: Vec<SlowLink>,
-    /// Boundaries that are apart for a reason that may be their link.
+    /// Boundaries that stand out for a reason that may be their link.
     pub apart: Vec<Apart>,
     /// Long transfers of all links, as one delay.
     pub long: SlowLink,

@@ -107,7 +107,7 @@ impl Stretches {
         peers.into_iter().collect()
     }
 
-    /// Joins an interval with the next one if its end is no position of the class's program. Returns the
+    /// Joins an interval with the next one if its end is not a position of the class's program. Returns the
     /// intervals of one class between the same two positions, as (member, index).
     fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
         let mut columns = Vec::new();

@@ -32,7 +32,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Duration of the shortest part in nanoseconds: the upper bound of the distance between ends.
+    /// Duration of the shortest part in nanoseconds: the upper bound on the distance between ends.
     fn within(&self) -> i64 {
         self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
     }

@@ -1,6 +1,6 @@
 //! Minimum duration of a transfer.
 //!
-//! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group
+//! Responsible for: a lower bound on a transfer with unknown beginning, because no other rank of its group
 //! was recorded. Without bytes, ranks or the rate of the link there is no bound.
 
 use crate::Job;

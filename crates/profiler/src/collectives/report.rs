@@ -73,7 +73,7 @@ pub struct RankCommunication {
     /// Sum of these bounds, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
-    /// Rest of these parts in nanoseconds: an upper bound of transfer.
+    /// Rest of these parts in nanoseconds: an upper bound on transfer.
     #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
     /// Number of lost leading collectives.

@@ -1,6 +1,6 @@
 //! Parts without counterpart: their peers were not traced.
 //!
-//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation,
+//! Responsible for: a lower bound on their waits: the excess over the fastest part of the same operation,
 //! size and group. The bound is not reported as a measurement.
 
 use super::rows::{CollectiveRow, part_row};

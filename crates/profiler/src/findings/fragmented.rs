@@ -36,7 +36,7 @@ impl Rule for Fragmented {
 
     fn inference(&self) -> Inference {
         Inference::Advice(
-            "fuse each all-reduce with the adjacent norm or GEMM (the server's fused kernels), or use fewer tensor parallel ranks",
+            "fuse each all-reduce with the adjacent norm or GEMM (the server's fused kernels), or use fewer tensor-parallel ranks",
         )
     }
 

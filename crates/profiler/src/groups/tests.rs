@@ -21,7 +21,7 @@ fn trace(rank: u32, world: u32, groups: &[(&str, Option<&str>, &[u32])]) -> Rank
 
 #[test]
 fn a_counter_of_one_rank_means_nothing_on_another() {
-    // The data parallel group of ranks 0 and 2 is "1", that of ranks 1 and 3 is "2".
+    // The data-parallel group of ranks 0 and 2 is "1", that of ranks 1 and 3 is "2".
     let job = Job::new(vec![
         trace(0, 4, &[("1", None, &[0, 2]), ("3", None, &[0, 1])]),
         trace(1, 4, &[("2", None, &[1, 3]), ("3", None, &[0, 1])]),

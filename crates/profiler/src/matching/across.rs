@@ -1,6 +1,6 @@
 //! Groups across other groups.
 //!
-//! Responsible for: data parallel groups next to tensor parallel ones. They enter and leave their collectives
+//! Responsible for: data-parallel groups next to tensor parallel ones. They enter and leave their collectives
 //! together with the smaller groups, so their ends are as close as those of one group of all ranks. If both
 //! fit, the sets across the smaller ones are used: each shares one rank with each of those. Excludes
 //! all-to-alls, whose groups lie within data parallel ones.

@@ -71,7 +71,7 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
     bounds.retain(|key, _| !measured.contains_key(key));
     if !bounds.is_empty() {
         all.remarks.push(format!(
-            "{} kinds of collectives were traced on one rank only: the fastest of each is an upper bound of \
+            "{} kinds of collectives were traced on one rank only: the fastest of each is an upper bound on \
              the transfer, because it may include waiting",
             bounds.len()
         ));

@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::software::{self, Software};
 
 impl Plan {
-    /// Default plan without a layout, chosen to fit. It is not optimal: use the search.
+    /// Default plan without a layout, chosen to fit. It is not optimal: use the search for that.
     pub fn default_for(model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         PlanSpec::default().resolve(model, cluster)
     }

@@ -45,7 +45,7 @@ const COLLECTIVE_KINDS: [CollectiveKind; 16] = [
     CollectiveKind::Copy,
 ];
 
-/// Data outside of columns.
+/// Data outside columns.
 #[derive(Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

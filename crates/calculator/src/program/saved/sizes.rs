@@ -11,7 +11,7 @@ use railwright_spec::software::by_id;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SavedSizes {
     pub micro: MicroBatch,
-    /// Tensor parallel degree.
+    /// Tensor-parallel degree.
     pub tp: f64,
     /// Hidden width.
     pub hidden: f64,

@@ -120,7 +120,7 @@ impl Rare {
             let number = links.len() as f64;
             for (at, (id, link)) in links.into_iter().enumerate() {
                 let (own, count) = (moments[at], counts[at]);
-                // Half a moment of the peers, so that few transfers without one are no certainty.
+                // Half a moment of the peers, so that few transfers without one are not a certainty.
                 let rate = (of_all - own) as f64 + 0.5;
                 let usual = count as f64 * rate / (all - count).max(1) as f64;
                 if own > 0 && at_least(own, usual) * number <= BY_CHANCE {

@@ -115,7 +115,7 @@ fn experts_are_divided() {
     ));
 }
 
-/// GPT-3 has 2,048 learned positions, so a length above them is no remedy.
+/// GPT-3 has 2,048 learned positions, so a length above them is not a remedy.
 #[test]
 fn a_remedy_is_within_the_learned_positions() {
     let model = model::by_name("gpt3-175b").expect("model");
