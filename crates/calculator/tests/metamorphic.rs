@@ -251,6 +251,14 @@ proptest! {
     }
 
     #[test]
+    fn both_ranges_contain_the_prediction(run in runs()) {
+        let estimate = run.estimate();
+        let (time, range) = (estimate.step_time, estimate.step_time_interval);
+        let ordered = [range.low, range.half_low, time, range.half_high, range.high];
+        prop_assert!(ordered.is_sorted_by(|a, b| a <= b), "{ordered:?} {run:?}");
+    }
+
+    #[test]
     fn more_work_is_never_faster(run in monotonic_runs()) {
         let before = run.time_on(|_| {});
         let longer = |what: &str, other: Option<Run>| match other {

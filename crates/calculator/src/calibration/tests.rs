@@ -266,8 +266,8 @@ fn a_log_corrects_the_parts_of_the_step() {
     }
 }
 
-/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged. Micro-batches
-/// are large, so that neither layout waits for its host.
+/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged.
+/// Micro-batches are large, so that neither layout waits for its host.
 #[test]
 fn two_step_times_separate_the_parts_and_are_written() {
     let cluster = by_name("dgx-h100", 8).expect("known");

@@ -299,6 +299,7 @@ proptest! {
             Kind::Counts => format!("[{n}, 2]"),
             Kind::Texts if key.name == "stage_recompute" => format!("[\"full:{n} mlp+norm\", \"none*{n}\"]"),
             Kind::Texts if key.name == "lora_targets" => "[\"q_proj\", \"linear_fc1\"]".to_owned(),
+            Kind::Texts if key.path() == "plan.auto" => "[\"pp\"]".to_owned(),
             Kind::Texts if key.name == "pools" => format!("[\"dgx-a100:{n}\"]"),
             Kind::Texts => format!("[\"leaf:{n}:1:2 us\"]"),
             Kind::Quantity(names) | Kind::Amount(names) => {
