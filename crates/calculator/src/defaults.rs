@@ -332,7 +332,9 @@ mod tests {
                 |spec: &mut PlanSpec, n| spec.sequence_length = Some(n),
                 |spec: &mut PlanSpec, n| spec.global_batch = Some(n),
             ] {
-                for layout in [PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() }, PlanSpec::default()] {
+                for layout in
+                    [PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() }, PlanSpec::default()]
+                {
                     let mut spec = layout;
                     set(&mut spec, huge);
                     if let Ok((plan, _)) = resolve_plan(&spec, &model, &cluster) {

@@ -590,7 +590,8 @@ fn a_hundred_thousand_unknown_flags_and_a_hundred_thousand_brackets_end_soon() {
     let text = format!("{base} {}", flags.join(" "));
     let launch = example(&text, Format::MegatronCommand);
     assert!(launch.remarks_of(RemarkKind::Unknown).count() <= 500);
-    let deep = [base, " --tensor-model-parallel-size $((", &"(".repeat(50_000), "1", &")".repeat(50_002)].concat();
+    let deep =
+        [base, " --tensor-model-parallel-size $((", &"(".repeat(50_000), "1", &")".repeat(50_002)].concat();
     let open = example(&deep, Format::MegatronCommand).open;
     let open = open.iter().find(|open| open.key == "plan.tensor_parallel").expect("open");
     assert!(open.why.chars().count() < 200, "a message of 100 KB hides the others");
