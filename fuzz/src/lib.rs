@@ -10,6 +10,7 @@ pub mod records;
 pub mod tables;
 
 use railwright_calculator::costing::Machine;
+use railwright_calculator::defaults::resolve_run;
 use railwright_calculator::{estimate, validation};
 use railwright_network::bill::{bill, prices::Prices};
 use railwright_network::failures::classes;
@@ -44,14 +45,14 @@ pub fn hugging_face_config(text: &str) {
     }
 }
 
-/// A run file; an accepted run is priced.
+/// A run file with the defaults of the program; an accepted run is priced.
 pub fn run_file(text: &str) {
     let Ok(spec) = run::parse(text, "run.toml") else { return };
     // A rewritten file must read as the same.
     let again = run::parse(&spec.to_toml(), "again.toml");
     assert!(again.is_ok(), "a run file does not survive being written: {:?}", again.err());
     let read = |name: &str| Err(Problem::new(format!("`{name}` is not read here")));
-    if let Ok((run, _)) = spec.resolve_valid(read)
+    if let Ok((run, _)) = resolve_run(&spec, read)
         && let Ok(estimate) = estimate::estimate_run(&run)
     {
         assert!(estimate.step_time.get().is_finite());

@@ -16,7 +16,7 @@ use crate::software;
 use railwright_spec::Portable as _;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
-use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, validate};
+use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, is_within_limits, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::Software;
@@ -163,7 +163,8 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
 /// `validate` assumes the same of runs that do not specify it.
 pub fn resolve_layout(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
     let bare = spec.resolve(model, cluster)?;
-    if spec.recompute.is_some() || spec.stage_recompute.is_some() {
+    // The memory of a plan with absurd numbers is not computed: `validate` refuses it.
+    if spec.recompute.is_some() || spec.stage_recompute.is_some() || !is_within_limits(&bare) {
         return Ok(bare);
     }
     let catalogue = SoftwareCatalogue::shared()?;
@@ -317,6 +318,31 @@ mod tests {
 
     fn h100(devices: u64) -> Cluster {
         cluster::by_name("dgx-h100", devices).expect("a preset")
+    }
+
+    /// They had been priced before they were validated: products overflowed, and lists of chunks filled the
+    /// memory.
+    #[test]
+    fn absurd_numbers_are_left_to_the_validation() {
+        let (model, cluster) = (by_name("llama-3-8b").expect("a model"), h100(64));
+        for huge in [u64::MAX, i64::MAX as u64, 1 << 40, 0] {
+            for set in [
+                |spec: &mut PlanSpec, n| spec.virtual_stages = Some(n),
+                |spec: &mut PlanSpec, n| spec.micro_batch = Some(n),
+                |spec: &mut PlanSpec, n| spec.sequence_length = Some(n),
+                |spec: &mut PlanSpec, n| spec.global_batch = Some(n),
+            ] {
+                for layout in
+                    [PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() }, PlanSpec::default()]
+                {
+                    let mut spec = layout;
+                    set(&mut spec, huge);
+                    if let Ok((plan, _)) = resolve_plan(&spec, &model, &cluster) {
+                        assert_ne!(validate(&model, &cluster, &plan), [], "{spec:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

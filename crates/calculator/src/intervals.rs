@@ -203,6 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn a_framework_has_the_range_of_its_runs_if_they_are_enough() {
+        let mut enough = 0;
+        for own in residuals() {
+            let Some(name) = own.software.strip_prefix(FRAMEWORK) else { continue };
+            let found = of_framework(name, own.mixture_of_experts, Seconds::new(2.0));
+            let range = (Seconds::new(2.0 * own.low), Seconds::new(2.0 * own.high), own.runs);
+            let expected = (own.runs >= FEWEST).then_some(range);
+            assert_eq!(found.map(|found| (found.low, found.high, found.runs)), expected, "{own:?}");
+            enough += u32::from(expected.is_some());
+        }
+        assert!(enough > 0);
+        assert_eq!(of_framework("no-such-framework", false, Seconds::new(2.0)), None);
+    }
+
+    #[test]
     fn an_unmeasured_generation_takes_the_pooled_range() {
         let interval = interval(Some("no-such-generation"), false, Seconds::new(2.0));
         assert!(

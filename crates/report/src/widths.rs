@@ -163,17 +163,43 @@ fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
             if width(word) <= room {
                 pieces.push((true, word));
             } else {
-                pieces.extend(word.split_inclusive(JOINTS).enumerate().map(|(at, item)| (at == 0, item)));
+                let items = word.split_inclusive(JOINTS).flat_map(|item| cut(item, room));
+                pieces.extend(items.enumerate().map(|(at, item)| (at == 0, item)));
             }
         }
     }
     pieces
 }
 
+/// Maximum width in characters of a text that the drawing of a table breaks: its time grows with the square
+/// of the width.
+const LONGEST_UNCUT: usize = 256;
+
+/// A text in parts of a line each, if it is longer than any word.
+fn cut(text: &str, room: usize) -> Vec<&str> {
+    if width(text) <= LONGEST_UNCUT {
+        return vec![text];
+    }
+    let starts = text.char_indices().step_by(room.max(1)).map(|(at, _)| at);
+    let ends = starts.clone().skip(1).chain([text.len()]);
+    starts.zip(ends).map(|(start, end)| &text[start..end]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::{Cell, Column};
+
+    /// A value of a launch file can be a megabyte long.
+    #[test]
+    fn a_word_longer_than_any_is_cut_into_lines() {
+        let text = "é".repeat(100_000);
+        let lines = broken(&text, 60);
+        assert!(lines.lines().all(|line| width(line) <= 60));
+        assert_eq!(lines.replace('\n', ""), text);
+        assert_eq!(lines.lines().count(), 100_000_usize.div_ceil(60));
+        assert_eq!(broken(&format!("a {}", "b".repeat(257)), 200).lines().count(), 3);
+    }
 
     #[test]
     fn options_keep_their_values() {

@@ -43,7 +43,7 @@ pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
 pub use uneven::{StageSplit, balanced_layers, by_compute, end_balanced_layers, uneven_layers};
 pub(crate) use validate::MOST_DEVICES;
-pub use validate::{is_offered, validate, warnings};
+pub use validate::{is_offered, is_within_limits, validate, warnings};
 
 use crate::precision::DataType;
 use serde::{Deserialize, Serialize};

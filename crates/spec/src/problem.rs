@@ -144,9 +144,9 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
             // One or two characters are in many names by chance.
             let contained = if wanted.len() > 2 && lower.contains(&wanted) { 0.25 } else { 0.0 };
             // A single typing error is near even in short words (Jaro similarity of `mlp` and `mpl` is low).
-            let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
+            let slip = wanted.len().min(lower.len()) > 2 && wanted != lower && is_slip(&wanted, &lower);
             // The same in one word of a longer name: `attentio` is near `core_attention`.
-            let of_word = |word: &str| word.len() > 4 && strsim::osa_distance(&wanted, word) <= 1;
+            let of_word = |word: &str| word.len() > 4 && is_slip(&wanted, word);
             // The beginning of one word: `b20` is nearer to `dgx-b200` than to `gb200-nvl72`.
             let begins =
                 wanted.len() > 2 && lower.split(['_', '-', '.']).any(|word| word.starts_with(&wanted));
@@ -164,6 +164,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+/// Tests whether two texts are equal but for one typing error. Lengths that differ by more exclude it without
+/// a comparison: a file may have thousands of unknown names.
+fn is_slip(a: &str, b: &str) -> bool {
+    a.chars().count().abs_diff(b.chars().count()) <= 1 && strsim::osa_distance(a, b) <= 1
 }
 
 /// Hint with the nearest valid names, with all names if they are few, or with `otherwise`, the command that

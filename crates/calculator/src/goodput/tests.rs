@@ -144,6 +144,28 @@ fn waiting_for_spares_with_detection_is_within_a_point_of_a_simulation() {
     }
 }
 
+/// Young's and Daly's intervals by hand for a stall of 10 min and a failure every 10 h, and Daly's limit.
+#[test]
+fn young_and_daly_by_hand() {
+    let long = job(36_000.0, 600.0, 0.0, 600.0, 300.0);
+    assert!(close(long.young().get(), 6572.670_690, 1e-9), "{:?}", long.young());
+    assert!(close(long.daly().get(), 6178.756_496, 1e-9), "{:?}", long.daly());
+    assert_eq!(job(100.0, 200.0, 0.0, 600.0, 300.0).daly(), Seconds::new(100.0));
+    assert!(job(100.0, 199.0, 0.0, 600.0, 300.0).daly() < Seconds::new(100.0));
+}
+
+#[test]
+fn a_wait_takes_its_share_of_every_part() {
+    let split = job(10_000.0, 10.0, 0.0, 600.0, 300.0).split(Seconds::new(900.0));
+    let found = split.waiting(0.25);
+    let parts =
+        |split: Split| [split.training, split.checkpoints, split.lost_work, split.detection, split.restart];
+    for (part, before) in parts(found).into_iter().zip(parts(split)) {
+        assert!(before > 0.0 && close(part, 0.75 * before, 1e-12), "{part} {before}");
+    }
+    assert_eq!(found.spares, 0.25);
+}
+
 #[test]
 fn the_optimum_is_one_and_young_and_daly_are_near_it() {
     for (mtbf, stall) in [(10_000.0, 10.0), (10_000.0, 1000.0), (1e6, 1.0), (100.0, 500.0)] {

@@ -139,6 +139,7 @@ pub(crate) fn spread(group: &Group) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchanges::ProcessGroup;
     use railwright_spec::cluster::accelerator_by_name;
 
     /// A scan's chunks are independent, so its time is proportional to its tokens.
@@ -157,5 +158,38 @@ mod tests {
             let growth = selective_more / selective_one / f64::from(times);
             assert!((0.8..=1.0 + 1e-9).contains(&growth), "{times}: {growth}");
         }
+    }
+
+    /// Arithmetic of one GEMM of this side takes the time of that GEMM, and any other its share.
+    #[test]
+    fn arithmetic_has_the_rate_of_a_large_product() {
+        let device = Device::new(&accelerator_by_name("h100").expect("in the catalogue"));
+        let product = device.gemm(8192.0, 8192.0, 8192.0, DataType::Bf16, Pass::Forward);
+        let time = |flop: f64| large(&device, Flop::new(flop)).get() / product.time.get();
+        assert!((time(2.0 * 8192.0_f64.powi(3)) - 1.0).abs() < 1e-12);
+        assert!((time(2.0 * 8192.0_f64.powi(3) / 7.0) * 7.0 - 1.0).abs() < 1e-12);
+        // H100 SXM: 989 TFLOP/s dense, of which a large GEMM reaches most.
+        let rate = product.flop.get() / product.time.get();
+        assert!((0.6e15..0.989e15).contains(&rate), "{rate:e}");
+    }
+
+    /// Half of the attention of 4 s hides 2 s.
+    #[test]
+    fn attention_hides_its_share_and_no_more() {
+        let mut work = Work::default();
+        work.compute[Family::AttentionCore as usize] = Seconds::new(4.0);
+        let exchange = |overlap| Exchange {
+            dimension: Dimension::Context,
+            operations: [Some(Collective::AllGather), None],
+            process_group: ProcessGroup::Context,
+            bytes: Bytes::new(1.0),
+            overlap,
+            turns: [None, None],
+        };
+        for (time, expected) in [(3.0, 1.0 / 3.0), (8.0, 0.75), (2.0, 0.0), (1.0, 0.0), (0.0, 0.0)] {
+            let found = exposed(&exchange(Overlap::BehindAttention(0.5)), &work, Seconds::new(time));
+            assert!((found - expected).abs() < 1e-12, "{time}: {found}");
+        }
+        assert_eq!(exposed(&exchange(Overlap::Exposed(0.3)), &work, Seconds::new(1.0)), 0.3);
     }
 }

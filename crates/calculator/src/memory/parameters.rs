@@ -322,6 +322,24 @@ mod tests {
     use railwright_spec::plan::Schedule;
     use railwright_spec::precision::DataType;
 
+    /// Every kind of parameter is counted once.
+    #[test]
+    fn a_sum_has_every_kind_once() {
+        let held = |unit: f64| Held {
+            dense: unit,
+            routed: 2.0 * unit,
+            frozen_dense: 4.0 * unit,
+            frozen_routed: 8.0 * unit,
+            nf4_dense: 16.0 * unit,
+            nf4_routed: 32.0 * unit,
+            matmul: 64.0 * unit,
+        };
+        assert_eq!((held(1.0).total(), held(1.0).trained()), (63.0, 3.0));
+        let mut sum = held(1.0);
+        sum.add(held(3.0), 5.0);
+        assert_eq!(sum, held(16.0));
+    }
+
     fn bytes_at(stage: u8, dp: u64) -> f64 {
         let mut plan = testing::plan();
         plan.data_parallel = dp;

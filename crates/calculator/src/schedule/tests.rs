@@ -290,3 +290,16 @@ fn what_cannot_run_is_refused_with_a_reason() {
     assert!(refused(Pipeline { chunks: &bad, ..good }).contains("virtual stage 0"));
     assert!(operations(&good, 4).is_err() && in_flight(&good, 4).is_err());
 }
+
+/// A fused pair takes both passes minus both savings.
+#[test]
+fn a_fused_pair_saves_both_savings() {
+    let cost = |saving: f64| ChunkCost {
+        forward: Seconds::new(3.0),
+        backward_input: Seconds::new(4.0),
+        backward_weight: Seconds::new(5.0),
+        recompute: Seconds::new(2.0),
+        fused_saving: Seconds::new(saving),
+    };
+    assert_eq!(super::engine::fused_duration(&cost(1.0), &cost(0.5)), 3.0 + (2.0 + 4.0 + 5.0) - 1.5);
+}

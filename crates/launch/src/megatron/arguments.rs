@@ -7,6 +7,7 @@ use super::flags::{self, Effect, Takes};
 use crate::fields::is_placeholder;
 use crate::shell::{Choice, Why, Word};
 use crate::{Draft, RemarkKind};
+use railwright_spec::human::shorten;
 use std::collections::BTreeMap;
 
 /// One argument.
@@ -49,9 +50,9 @@ pub(crate) struct Arguments {
 
 /// Values of one flag that are kept.
 const MOST_VALUES: usize = 1000;
-/// Unknown flags for which the nearest known one is looked up; a file with more of them is not a launch, and
-/// the search is slow.
-const MOST_LOOKED_UP: usize = 500;
+/// Unknown flags for which the nearest known one is looked up. `tune` reads a file about 90 times, and the
+/// search is slow: 600 of them had taken 16 s.
+const MOST_LOOKED_UP: usize = 100;
 
 impl Arguments {
     /// Adds an argument; a later one overrides, with a remark if they differ.
@@ -268,7 +269,7 @@ pub(crate) struct Surroundings<'a> {
 /// Reason why a word has no value, as in "`${TP}` is not set in this file".
 fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
     let of = |unknown: &crate::shell::Unknown| {
-        let text = &unknown.text;
+        let text = shorten(&unknown.text);
         match unknown.why {
             Why::Unset => format!("`{text}` has no value in this file"),
             Why::Argument => format!("`{text}` is an argument of the script: pass arguments after `--`"),
@@ -282,7 +283,7 @@ fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
                         words => {
                             let text: Vec<&str> =
                                 words.iter().take(6).map(|word| word.text.as_str()).collect();
-                            format!("`{}`", text.join(" "))
+                            format!("`{}`", shorten(&text.join(" ")))
                         }
                     };
                     let either: Vec<String> = choice.alternatives.iter().take(4).map(words).collect();

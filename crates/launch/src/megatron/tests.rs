@@ -584,10 +584,15 @@ fn what_a_value_comes_from_is_not_without_effect() {
 }
 
 #[test]
-fn a_hundred_thousand_unknown_flags_end_soon() {
+fn a_hundred_thousand_unknown_flags_and_a_hundred_thousand_brackets_end_soon() {
     let flags: Vec<String> = (0..100_000).map(|index| format!("--frobnicate-the-quux-{index}")).collect();
     let base = "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 2";
     let text = format!("{base} {}", flags.join(" "));
     let launch = example(&text, Format::MegatronCommand);
     assert!(launch.remarks_of(RemarkKind::Unknown).count() <= 500);
+    let deep =
+        [base, " --tensor-model-parallel-size $((", &"(".repeat(50_000), "1", &")".repeat(50_002)].concat();
+    let open = example(&deep, Format::MegatronCommand).open;
+    let open = open.iter().find(|open| open.key == "plan.tensor_parallel").expect("open");
+    assert!(open.why.chars().count() < 200, "a message of 100 KB hides the others");
 }

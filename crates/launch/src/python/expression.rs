@@ -89,14 +89,14 @@ impl Parser {
     /// Target of a loop or of `with`.
     pub(super) fn targets(&mut self) -> Option<Node> {
         let line = self.line();
-        let mut items = vec![self.level(0)?];
+        let mut items = vec![self.operand()?];
         let mut is_list = false;
         while self.take(",") {
             is_list = true;
             if self.is_name("in") {
                 break;
             }
-            items.push(self.level(0)?);
+            items.push(self.operand()?);
         }
         Some(one_or_list(items, is_list, line))
     }
@@ -112,7 +112,7 @@ impl Parser {
             }
             if self.take("*") {
                 let line = self.line();
-                self.level(0)?;
+                self.operand()?;
                 items.push(Node { expression: Expression::Other("a spread list"), line });
             } else {
                 items.push(self.expression()?);
@@ -246,6 +246,14 @@ impl Parser {
             });
             before = right;
         }
+    }
+
+    /// An operand outside of an expression, as after `*` and `**`: one level deeper, like an expression.
+    fn operand(&mut self) -> Option<Node> {
+        self.deeper()?;
+        let node = self.level(0);
+        self.shallower();
+        node
     }
 
     fn level(&mut self, level: usize) -> Option<Node> {
@@ -450,7 +458,7 @@ impl Parser {
         while !self.take(end) {
             if self.take("*") {
                 let line = self.line();
-                self.level(0)?;
+                self.operand()?;
                 items.push(Node { expression: Expression::Other("a spread list"), line });
                 is_list = true;
             } else {
@@ -474,7 +482,7 @@ impl Parser {
         let (mut pairs, mut items) = (Vec::new(), Vec::new());
         while !self.take("}") {
             if self.take("**") {
-                pairs.push((None, self.level(0)?));
+                pairs.push((None, self.operand()?));
             } else {
                 let key = self.expression()?;
                 if self.take(":") {

@@ -43,5 +43,11 @@ pub fn validate(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Problem> {
     problems
 }
 
+/// Tests whether the numbers of a plan are within the limits that arithmetic relies on. [`validate`] reports
+/// the others. What is computed of a plan before its validation needs this test.
+pub fn is_within_limits(plan: &Plan) -> bool {
+    bounds::check(plan).is_empty()
+}
+
 #[cfg(test)]
 mod tests;

@@ -78,6 +78,16 @@ fn what_is_written_reads_back_the_same() {
     assert_eq!(RunSpec::default().to_toml(), "");
 }
 
+/// The nearest key is searched once, not for each of the keys (it took 42 s for these).
+#[test]
+fn a_file_of_unknown_keys_is_refused_soon() {
+    let text: String =
+        std::iter::once("[plan]\n".to_owned()).chain((0..90_000).map(|n| format!("k{n}=1\n"))).collect();
+    let begun = std::time::Instant::now();
+    assert!(refused(&text).starts_with("run.toml:2:1 `plan.k0`: unknown key `plan.k0`"));
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
 #[test]
 fn unknown_keys_are_reported_with_the_nearest() {
     assert_eq!(

@@ -151,12 +151,11 @@ pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Resul
             None => problem,
         }
     })?;
-    let mut reader = Reader { keys, entries: Vec::new(), problems: Vec::new() };
+    let mut reader = Reader { keys, entries: Vec::new(), first: None };
     reader.table(table.get_ref(), root);
-    let Reader { mut entries, mut problems, .. } = reader;
-    problems.sort_by_key(|(offset, _)| *offset);
-    if let Some((offset, problem)) = problems.into_iter().next() {
-        return Err(problem.in_file(file).at_offset(text, offset));
+    let Reader { mut entries, first, .. } = reader;
+    if let Some((offset, cause)) = first {
+        return Err(cause.problem(keys).in_file(file).at_offset(text, offset));
     }
     entries.sort_by_key(|entry| entry.span.start);
     for pair in entries.windows(2) {
@@ -174,13 +173,37 @@ pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Resul
     Ok(entries)
 }
 
+/// Cause of a rejection.
+enum Cause {
+    /// An unknown key. The search for the nearest known one takes longest, so it is left to the first problem
+    /// of the text: the file may have 100,000 of them.
+    Unknown(String),
+    Other(Problem),
+}
+
+impl Cause {
+    fn problem(self, keys: &Keys<'_>) -> Problem {
+        match self {
+            Self::Unknown(path) => keys.unknown(&path),
+            Self::Other(problem) => problem,
+        }
+    }
+}
+
 struct Reader<'a> {
     keys: &'a Keys<'a>,
     entries: Vec<Entry>,
-    problems: Vec<(usize, Problem)>,
+    /// The first problem of the text and its offset.
+    first: Option<(usize, Cause)>,
 }
 
 impl Reader<'_> {
+    fn problem(&mut self, offset: usize, cause: Cause) {
+        if self.first.as_ref().is_none_or(|(first, _)| offset < *first) {
+            self.first = Some((offset, cause));
+        }
+    }
+
     fn table(&mut self, table: &DeTable<'_>, parent: &str) {
         for (name, value) in table {
             let path = if parent.is_empty() {
@@ -198,27 +221,26 @@ impl Reader<'_> {
                 self.table(table, path);
             } else if self.keys.find(self.keys.real(path)).is_some() {
                 let problem = Problem::new("expected a value, found a table").at_key(path);
-                self.problems.push((name.start, problem));
+                self.problem(name.start, Cause::Other(problem));
             } else {
-                self.problems.push((name.start, self.keys.unknown(path)));
+                self.problem(name.start, Cause::Unknown(path.to_owned()));
             }
             return;
         }
         let real = self.keys.real(path);
         if self.keys.find(real).is_none() {
-            let problem = if self.keys.is_group(path) {
-                Problem::new("expected a table, found a value")
-                    .at_key(path)
-                    .hint(format!("use a section `[{path}]` with keys"))
+            let cause = if self.keys.is_group(path) {
+                let problem = Problem::new("expected a table, found a value").at_key(path);
+                Cause::Other(problem.hint(format!("use a section `[{path}]` with keys")))
             } else {
-                self.keys.unknown(path)
+                Cause::Unknown(path.to_owned())
             };
-            self.problems.push((name.start, problem));
+            self.problem(name.start, cause);
             return;
         }
         match plain(value.get_ref()) {
             Ok(plain) => self.entries.push(Entry { path: real.to_owned(), value: plain, span: value.span() }),
-            Err(problem) => self.problems.push((value.span().start, problem.at_key(path))),
+            Err(problem) => self.problem(value.span().start, Cause::Other(problem.at_key(path))),
         }
     }
 }
