@@ -16,7 +16,9 @@ const OTHER: &[&str] = &[
     "generate",
     "generation",
     "export",
-    "convert",
+    "conver",
+    "decode",
+    "checker",
     "merge",
     "preprocess",
     "prepare",
@@ -139,7 +141,9 @@ fn is_other(name: &str) -> bool {
     let has = |parts: &[&str]| {
         name.split(|c: char| !c.is_alphanumeric()).any(|word| parts.iter().any(|part| word.starts_with(part)))
     };
-    has(&["tokeniz"]) || (has(OTHER) && !has(&["train", "pretrain", "finetune", "sft"]))
+    // Converters have names such as `to_huggingface`.
+    let is_converter = name.rsplit('.').next().is_some_and(|last| last.starts_with("to_"));
+    has(&["tokeniz"]) || ((has(OTHER) || is_converter) && !has(&["train", "pretrain", "finetune", "sft"]))
 }
 
 /// Tests whether a command starts a training.

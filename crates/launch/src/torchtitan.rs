@@ -73,8 +73,8 @@ impl Reader for TorchtitanReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut recipe = None;
-        let is_script = !text.trim_start().starts_with('{') && text.contains("--job.config");
-        let started = if is_script { script::read(text, file, context).map_err(|p| vec![p])? } else { None };
+        let started =
+            if script::is_one(text) { script::read(text, file, context).map_err(|p| vec![p])? } else { None };
         let (mut of_script, mut unset) = (None, Vec::new());
         let parsed = if let Some(started) = started {
             of_script = Some((started.sources, started.open));
@@ -190,6 +190,16 @@ fn ranks(document: &mut Document, text: &str) {
             None => of_slurm().map_or(Data::Text("auto".to_owned()), |(_, value)| Data::of_word(value)),
         };
     }
+    variables(document);
+}
+
+/// Settings that the scripts that start torchtitan take from the environment.
+const FROM_ENVIRONMENT: [(&str, &str); 3] =
+    [("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")];
+
+/// Renames the variables that are settings, and drops all others.
+fn variables(document: &mut Document) {
+    document.rename(&FROM_ENVIRONMENT);
     let is_variable =
         |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     document.entries.retain(|entry| !is_variable(&entry.path));
@@ -206,8 +216,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
         return Ok((document::toml(text, file)?, true));
     }
     let mut found = document::overrides(text, file)?.document;
-    // The scripts that start torchtitan take these from the environment.
-    found.rename(&[("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")]);
+    found.rename(&FROM_ENVIRONMENT);
     ranks(&mut found, text);
     Ok((found, false))
 }

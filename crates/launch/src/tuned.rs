@@ -46,6 +46,11 @@ pub(crate) fn base(name: &str) -> Option<String> {
             let number = size.strip_suffix(['b', 'B', 'm', 'M'])?;
             number.parse::<f64>().is_ok().then_some((at, size))
         })?;
+    // Mixtures of experts have the parameters of a token after all: `Qwen3-30B-A3B`.
+    let active = own.get(end + 1..)?.split(['-', '_']).next().unwrap_or_default();
+    let number = active.strip_prefix(['a', 'A']).and_then(|text| text.strip_suffix(['b', 'B']));
+    let is_active = number.is_some_and(|number| number.parse::<f64>().is_ok());
+    let end = if is_active { end + 1 + active.len() } else { end };
     let find = |stem: &str| {
         let bare = || VARIANTS.iter().fold(stem.to_owned(), |name, word| name.replace(word, ""));
         by_name(stem).or_else(|_| by_name(&bare())).ok().map(|model| model.name)
@@ -67,6 +72,8 @@ mod tests {
             ("PY007/TinyLlama-1.1B-intermediate-step-480k-1T", Some("tinyllama-1.1b")),
             ("/models/Qwen2-Math-7B-QFT", Some("qwen2.5-7b")),
             ("out/SmolLM2-360M-Instruct-ft", Some("smollm2-360m")),
+            ("Qwen3-30B-A3B-Base-mcore", Some("qwen3-30b-a3b")),
+            ("Qwen3-Omni-30B-A3B-Instruct", None),
             ("princeton-nlp/Llama-3-Base-8B-SFT", Some("llama-3-8b")),
             ("runs/Qwen2.5-7B/checkpoint-500", Some("qwen2.5-7b")),
             ("runs/Qwen2.5-7B/sft/final", None),

@@ -15,11 +15,23 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn yaml(text: &str, file: &str) -> Result<Document, Problem> {
     check_length(text, file)?;
     let root: Spanned<Data> = serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| problem(&error, text).in_file(file))?;
+        .map_err(|error| of_template(text).unwrap_or_else(|| problem(&error, text)).in_file(file))?;
     let mut root = Node { data: root.value, spot: Spot { line: 1, column: 1 } };
     let mut repeated = Vec::new();
     keep_last(&mut root, "", &mut repeated);
     Ok(Document { repeated, ..Document::new(root) })
+}
+
+/// The problem of a template whose placeholders (`{{name}}`) are not filled in; `None` for any other text.
+fn of_template(text: &str) -> Option<Problem> {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+    let (at, name) = text.match_indices("{{").find_map(|(at, _)| {
+        let (name, _) = text.get(at + 2..)?.split_once("}}")?;
+        is_name(name.trim()).then_some((at, name.trim()))
+    })?;
+    let problem = Problem::new(format!("this file is a template: `{{{{{name}}}}}` has no value"));
+    Some(problem.at_offset(text, at).hint("fill in its placeholders, and pass the result"))
 }
 
 /// Removes all but the last of repeated keys in one table, and lists the keys with the place of the last.

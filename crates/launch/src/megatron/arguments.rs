@@ -309,6 +309,24 @@ fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>
     }
 }
 
+/// Flags whose path names a tokenizer by its last part, in any folder.
+const OF_TOKENIZER: [&str; 2] = ["tokenizer_model", "tokenizer_name_or_path"];
+
+/// Tests whether the last part of a path is known, though its folder is not.
+fn names_the_last_part(word: &Word) -> bool {
+    let last = word.text.rsplit_once('/').map_or("", |(_, last)| last);
+    !last.is_empty()
+        && !word.unknown.iter().any(|unknown| last.contains(&unknown.text))
+        && !last.contains('$')
+}
+
+/// Tests whether one of the texts of a word begins with a flag: `$CHECKPOINT` with a switch or nothing is no
+/// value of the flag before it.
+fn holds_flags(word: &Word, choices: &[Choice]) -> bool {
+    let begins = |words: &Vec<Word>| words.first().is_some_and(|first| first.text.starts_with("--"));
+    alternatives(word, choices).is_some_and(|all| all.iter().any(begins))
+}
+
 /// Maximum nesting of alternatives.
 const DEEPEST_CHOICE: usize = 4;
 
@@ -431,8 +449,11 @@ fn take_words(
             (Takes::Many, None) => MOST_VALUES,
         };
         let start = at;
-        let ends =
-            |at: usize| words[at].text.starts_with("--") || (at > start && is_wholly_unknown(&words[at]));
+        let ends = |at: usize| {
+            let word = &words[at];
+            word.text.starts_with("--")
+                || is_wholly_unknown(word) && (at > start || holds_flags(word, choices))
+        };
         while at < words.len() && at - start < most && !ends(at) {
             at += 1;
         }
@@ -465,7 +486,8 @@ fn take_words(
             continue;
         };
         let open = std::iter::once(word).chain(behind).find(|word| !word.unknown.is_empty());
-        if let Some(open) = open {
+        let is_named = OF_TOKENIZER.contains(&flag.name) && open.is_some_and(names_the_last_part);
+        if let Some(open) = open.filter(|_| !is_named) {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
                 draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it stays unset"));

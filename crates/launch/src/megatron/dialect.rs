@@ -489,6 +489,8 @@ impl Stated {
 /// The catalogue's model for a name of Hugging Face, tuned or not, and its layers.
 fn by_hub_name(name: &str) -> Option<(String, u64)> {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+    // A checkpoint that was converted to Megatron-Core has the model's name with this ending.
+    let last = ["-mcore", "_mcore"].iter().find_map(|ending| last.strip_suffix(ending)).unwrap_or(last);
     let bare = ["-Instruct", "-Base", "-Chat", "-it", "-Instruct-2507", "-Thinking-2507"]
         .iter()
         .find_map(|ending| last.strip_suffix(ending));

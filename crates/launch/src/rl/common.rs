@@ -5,6 +5,7 @@
 
 use crate::RemarkKind;
 use crate::adapter;
+use crate::features;
 use crate::fields::Fields;
 use crate::megatron::pipeline::at_the_ends;
 use railwright_spec::model::by_name;
@@ -69,6 +70,44 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
     if fields.flag(&path) == Some(true) {
         let share = fields.number(&at("optimizer_offload_fraction")).unwrap_or(1.0);
         fields.set("plan.offload.optimizer", &share, &path);
+    }
+}
+
+/// Kernels of Megatron that join operators, all on in its own defaults.
+const JOINED: [&str; 9] = [
+    "apply_rope_fusion",
+    "masked_softmax_fusion",
+    "bias_activation_fusion",
+    "bias_dropout_fusion",
+    "gradient_accumulation_fusion",
+    "persist_layer_norm",
+    "deallocate_pipeline_outputs",
+    "moe_grouped_gemm",
+    "moe_permute_fusion",
+];
+
+/// Megatron's kernels and its dispatch of tokens under the engine's section, after the software is known.
+pub(super) fn kernels(fields: &mut Fields<'_>, engine: &str) {
+    let at = |key: &str| format!("{engine}.override_transformer_config.{key}");
+    for path in JOINED.map(at) {
+        if fields.document.has(&path) && fields.flag(&path) == Some(false) {
+            fields.remark(RemarkKind::NotModelled, &path, "this fusion is off: its effect is not modelled");
+        }
+    }
+    let path = at("attention_backend");
+    if fields.document.has(&path) && fields.word(&path).is_some_and(|name| name != "auto") {
+        fields.remark(RemarkKind::NotModelled, &path, "estimated with the kernels of the software");
+    }
+    let (path, deepep, backend) =
+        (at("moe_token_dispatcher_type"), at("moe_enable_deepep"), at("moe_flex_dispatcher_backend"));
+    let kind = fields.document.has(&path).then(|| fields.word(&path)).flatten();
+    let by_switch = fields.document.has(&deepep) && fields.flag(&deepep) == Some(true);
+    let by_name = fields.document.has(&backend)
+        && fields.word(&backend).is_some_and(|name| ["deepep", "hybridep"].contains(&name.as_str()));
+    match kind.as_deref() {
+        Some("flex") if by_switch || by_name => features::add(fields, features::FUSED_DISPATCH, &path),
+        Some("allgather") => features::add(fields, "allgather-dispatch", &path),
+        _ => {}
     }
 }
 

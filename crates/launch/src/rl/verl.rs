@@ -1,6 +1,6 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
-use super::common::{adapters, devices, model, offload, overrides, sharing};
+use super::common::{adapters, devices, kernels, model, offload, overrides, sharing};
 use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
@@ -423,6 +423,7 @@ fn megatron(fields: &mut Fields<'_>) {
     overrides(fields, "actor_rollout_ref.actor.megatron", "actor_rollout_ref.actor.optim");
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
+    kernels(fields, "actor_rollout_ref.actor.megatron");
 }
 
 fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {

@@ -1,9 +1,11 @@
-//! Scripts that start torchtitan with a configuration file: its settings below the overrides of the command.
+//! Scripts that start torchtitan: the overrides of the command, above the settings of its configuration file.
 //!
 //! Responsible for: the last command with `--job.config_file`, its values by the shell, and the file that it
-//! names. A file that cannot be opened leaves its settings open.
+//! names; without such a command, the last one with overrides. A file that cannot be opened leaves its
+//! settings open.
 
 use super::keys::{current, knows};
+use super::variables;
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
@@ -26,7 +28,27 @@ pub(super) struct Started {
 /// Names of the flag for the file.
 const FILE: [&str; 2] = ["job.config_file", "job.config-file"];
 
-/// Reads a script; `None` if no command of it names a configuration file.
+/// Sections of a configuration: a word of a command that begins with one is an override.
+const SECTIONS: [&str; 4] =
+    ["--training.", "--parallelism.", "--activation_checkpoint.", "--activation-checkpoint."];
+
+/// Tests whether a script names a configuration file, or has overrides whose values are the shell's.
+pub(super) fn is_one(text: &str) -> bool {
+    if text.trim_start().starts_with('{') {
+        return false;
+    }
+    let has_value = |line: &str| {
+        SECTIONS.iter().any(|section| {
+            let rest = line.split_once(section).map_or("", |(_, rest)| rest);
+            let value =
+                rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+            value.trim_start_matches([' ', '=', '"', '\'']).starts_with('$')
+        })
+    };
+    text.contains("--job.config") || text.lines().any(has_value)
+}
+
+/// Reads a script; `None` if no command of it names a configuration file or has overrides.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Started>, Problem> {
     document::check_length(text, file)?;
     let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
@@ -36,7 +58,12 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             word.text.starts_with("--") && FILE.contains(&name)
         })
     };
-    let Some(command) = script.commands.iter().rev().find(|command| names_file(&command.words)) else {
+    let overrides = |words: &[Word]| {
+        words.iter().any(|word| SECTIONS.iter().any(|section| word.text.starts_with(section)))
+    };
+    let last =
+        |fits: &dyn Fn(&[Word]) -> bool| script.commands.iter().rev().find(|command| fits(&command.words));
+    let Some(command) = last(&names_file).or_else(|| last(&overrides)) else {
         return Ok(None);
     };
     let mut open: Vec<(String, usize, String)> =
@@ -71,6 +98,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         }
     }
     let mut document = document::overrides(&quoted.join(" "), file)?.document;
+    variables(&mut document);
     for entry in &mut document.entries {
         entry.spot.line = command.line;
     }
@@ -79,6 +107,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     document.entries.retain(|entry| entry.path != FILE[0]);
     let mut is_whole = false;
     match context.open(&path, file) {
+        _ if path.is_empty() => {}
         _ if path == "auto" => {
             let why = "its path has no value in this file, so its settings stay unset".to_owned();
             open.push(("--job.config_file".to_owned(), command.line, why));

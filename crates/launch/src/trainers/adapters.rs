@@ -166,6 +166,13 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
         let message = "modules that are trained as a whole in addition to adapters are not estimated: a lower bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
+    let path = "adapter_name_or_path";
+    let is_new = fields.flag("create_new_adapter") == Some(true);
+    if is_lora && fields.word(path).is_some_and(|name| !name.is_empty()) && !is_new {
+        let message = "training continues this adapter: its rank and modules are in its own file, and those of the keys or the \
+                       defaults are assumed";
+        fields.remark(RemarkKind::Unresolved, path, message);
+    }
     let usual = match dialect {
         Dialect::LlamaFactory | Dialect::Swift => adapter::ALL_OF_RANK_8,
         _ => adapter::PEFT,

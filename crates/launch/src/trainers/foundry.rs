@@ -2,7 +2,7 @@
 
 use super::common::named;
 use crate::RemarkKind;
-use crate::accelerate::{fsdp, software};
+use crate::accelerate::{fsdp, set_optimizer, software};
 use crate::adapter;
 use crate::document::{Data, Document};
 use crate::fields::Fields;
@@ -139,6 +139,11 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
 
 pub(super) fn parallel(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("fsdp_config.fsdp_{key}");
+    // Composer's own names, as `decoupled_lionw`.
+    let path = "optimizer.name";
+    if let Some(name) = fields.word(path) {
+        set_optimizer(fields, path, &name.to_ascii_lowercase());
+    }
     if !fields.document.has("fsdp_config") {
         let message = "no `fsdp_config`: replicas";
         let none =

@@ -25,7 +25,8 @@ impl Rule for BoundByMemory {
 
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
-         implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%.\n\n\
+         implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%. \
+         Pooling is not counted.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }
@@ -44,7 +45,10 @@ impl Rule for BoundByMemory {
         let table = KernelTable::shipped();
         let is_host = context.from_host();
         let is_other = |name: &str| {
-            is_not_fused(name) || is_host && is_copy(name) || table.family(name) == OperatorFamily::Embedding
+            is_not_fused(name)
+                || is_pooling(name)
+                || is_host && is_copy(name)
+                || table.family(name) == OperatorFamily::Embedding
         };
         let other = context.times_under(fits).filter(|(name, _)| is_other(name));
         let other = other.map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
@@ -106,6 +110,15 @@ fn is_not_fused(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| name.starts_with("rand") || NONE.contains(&name))
 }
 
+/// Tests whether an operator or a kernel pools over windows: neighbours cannot contain it, and on hosts its
+/// comparisons take more time than its memory.
+fn is_pooling(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["max_pool", "avg_pool", "maxpool", "avgpool", "pooling_fw", "pooling_bw"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 /// Tests whether a row of the host is a copy, which may be one between host and device.
 fn is_copy(name: &str) -> bool {
     matches!(name, "aten::to" | "aten::_to_copy" | "aten::copy_")
@@ -121,6 +134,20 @@ mod tests {
         assert!(is_fusion_of_xla("input_convert_reduce_fusion.13") && is_fusion_of_xla("loop_add_fusion"));
         assert!(!is_fusion_of_xla("triton_poi_fused_cat_clone_3") && !is_fusion_of_xla("my_fusion_kernel"));
     }
+
+    #[test]
+    fn pooling_is_no_element_wise_work() {
+        for name in [
+            "aten::max_pool2d",
+            "aten::adaptive_avg_pool2d",
+            "void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>(int)",
+            "void cudnn::pooling_fw_4d_kernel<float>(int)",
+        ] {
+            assert!(is_pooling(name), "{name}");
+        }
+        assert!(!is_pooling("aten::batch_norm") && !is_pooling("memory_pool_copy"));
+    }
+
     #[test]
     fn random_numbers_and_copies_of_the_host_cannot_be_fused() {
         assert!(

@@ -17,6 +17,9 @@ pub(super) struct DeviceGaps;
 /// microseconds.
 const LONG: i64 = 1_000_000;
 
+/// Minimum share of the longest gap in the time of short ones that larger kernels do not shorten.
+const SINGLE: f64 = 0.5;
+
 /// Number and total length of gaps, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Gaps {
@@ -81,8 +84,8 @@ impl Rule for DeviceGaps {
     fn text(&self) -> &'static str {
         "The device was idle although the next kernel had already been launched. Threshold: 5% of the step. Cost: that \
          time. Two queued kernels of one stream start microseconds apart. A gap of 1 ms or longer is a wait for an \
-         event, another process on the device, or work that the recording lacks. Kernels within CUDA graphs and \
-         on other processes are often missing.\n\n\
+         event, another process on the device, or work that the recording lacks, and so is one gap with most of the \
+         time. Kernels within CUDA graphs and on other processes are often missing.\n\n\
          Remedies: a second recording with Nsight Systems (`--cuda-graph-trace=node`) shows missing work; for many \
          short gaps, fewer and larger kernels."
     }
@@ -122,6 +125,9 @@ impl Rule for DeviceGaps {
             advice: if long > found.short.time {
                 "record again with Nsight Systems (`--cuda-graph-trace=node`): kernels may be missing from the \
                  recording; check for other processes on the device"
+            } else if found.short.longest as f64 > SINGLE * found.short.time as f64 {
+                "one gap has most of this time, so larger kernels do not help: record more steps, and inspect the \
+                 gap with Nsight Systems if it recurs"
             } else {
                 "run fewer, larger kernels: fusion, larger micro-batches"
             }

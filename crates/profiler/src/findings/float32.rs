@@ -3,6 +3,7 @@
 //! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes
 //! GEMMs of unknown format.
 
+use super::remedies::is_forward;
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding, Subject};
 use crate::samples::format;
@@ -59,7 +60,9 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
         // kernel of a newer one.
         None => time(&is_older) > 0 && !context.kernels().any(|(_, name)| is_newer(name)),
     };
-    if lacks {
+    if lacks && is_forward(context.views) {
+        "run float32 GEMMs in fp16: the device has no bf16 and no TF32"
+    } else if lacks {
         "run float32 GEMMs in fp16 with loss scaling: the device has no bf16 and no TF32"
     } else if 2 * time(&is_tf32) > time(&|_| true) {
         "run float32 GEMMs in bf16; they use TF32 already"

@@ -22,6 +22,9 @@ const RANKS: usize = 8;
 /// much.
 const STALLED: i64 = 10;
 
+/// Minimum ratio of a first call to the usual duration of its operator: being the first is evidence as well.
+const FIRST: i64 = 4;
+
 /// Minimum number of calls of an operator with a usual duration.
 const FEWEST: usize = 4;
 
@@ -80,6 +83,8 @@ enum Remedy {
     First,
     Compiled,
     Launching,
+    /// As [`Self::Launching`], in a recording of one step or without steps.
+    Once,
     Functions,
     Operators,
     /// None: the frames do not show the cause.
@@ -113,6 +118,10 @@ impl Remedy {
             Self::Launching => {
                 "these calls recur in later steps: compile or capture them, or call fewer, larger ones; keep host cores free of \
                  other work"
+            }
+            Self::Once => {
+                "record several steps after warm-up, because first calls select algorithms and initialize libraries; if these \
+                 calls recur, compile or capture them, or call fewer, larger ones"
             }
             Self::Functions => {
                 "call these functions less often, or run them in advance in another thread or process"
@@ -184,6 +193,8 @@ struct Reader<'a> {
     /// Start of the steps, and end of the first one, in nanoseconds.
     begin: i64,
     first_step: i64,
+    /// True for one step, or a recording without steps: nothing shows that a call recurs.
+    is_single: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -201,6 +212,7 @@ impl<'a> Reader<'a> {
             launching,
             begin: context.windows.span().0,
             first_step: context.windows.steps.first().map_or(i64::MIN, |step| step.end),
+            is_single: context.windows.steps.len() < 2,
         }
     }
 
@@ -223,7 +235,7 @@ impl<'a> Reader<'a> {
         let apart = self
             .usual
             .get(&key(&row))
-            .is_none_or(|usual| usual.count() < FEWEST || row.duration() > STALLED * usual.median());
+            .is_none_or(|usual| usual.count() < FEWEST || row.duration() > FIRST * usual.median());
         launches && apart && (row.start < self.first_step || self.firsts.get(&key(&row)) == Some(&operator))
     }
 
@@ -247,7 +259,7 @@ impl<'a> Reader<'a> {
             Remedy::Compiled
         } else if operator.is_some_and(|name| self.launching.contains(name)) || self.launching.contains(name)
         {
-            Remedy::Launching
+            if self.is_single { Remedy::Once } else { Remedy::Launching }
         } else if row.kind == HostKind::Python {
             Remedy::Functions
         } else {
@@ -329,13 +341,18 @@ impl HostCalls {
             times.remove(&Remedy::Compiled);
             times.insert(Remedy::Asserts, checks + compiled);
         }
+        // Both ask for a recording after warm-up.
+        if let Some(once) = times.get(&Remedy::Once).copied() {
+            let first = times.remove(&Remedy::First).unwrap_or(0);
+            times.insert(Remedy::Once, once + first);
+        }
         let all: i64 = times.values().sum();
         let mut times: Vec<(Remedy, i64)> = times.into_iter().collect();
         times.sort_by_key(|&(remedy, time)| (std::cmp::Reverse(time), remedy));
         let listed =
             times.iter().enumerate().filter(|(at, one)| *at == 0 || one.1 as f64 >= ADVISED * all as f64);
         let of = |remedy: Remedy| match remedy {
-            Remedy::Launching | Remedy::Asserts | Remedy::Compiled if self.xla => DISPATCH,
+            Remedy::Launching | Remedy::Once | Remedy::Asserts | Remedy::Compiled if self.xla => DISPATCH,
             // With recorded functions, there is nothing more to record.
             Remedy::Functions if inference => {
                 "overlap this host work with the previous step (asynchronous scheduling), capture whole steps in graphs, and compare with \

@@ -263,6 +263,10 @@ impl Rule for IdleCause {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
+        // Without recorded kernels, a call that waits for them is no loss: the device works meanwhile.
+        if context.has_launches_alone() && matches!(self.cause, Cause::Allocation | Cause::Synchronisation) {
+            return Vec::new();
+        }
         // Idle time without a recorded launch has a finding of its own.
         let elsewhere = if self.cause == Cause::Unknown {
             context.mean(Label::Unexplained) - outside(context)
@@ -379,7 +383,10 @@ impl IdleCause {
 
     /// Advice for this cause without a remedy by its frames.
     fn usual_advice(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
+        let searches = || context.causes.iter().any(remedies::is_search);
         match self.cause {
+            Cause::Synchronisation if most(rows, remedies::is_search) => remedies::SEARCH,
+            Cause::LaunchBound if mostly(rows, remedies::is_convolution) && searches() => remedies::SEARCH,
             Cause::LaunchBound if mostly(rows, is_compiled) => {
                 "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
                  breaks between them"
@@ -387,6 +394,10 @@ impl IdleCause {
             Cause::LaunchBound if launching::by_graphs(context.views, context.windows) => {
                 "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
                  works, and launch fewer, larger graphs"
+            }
+            Cause::Unknown if remedies::of_nsight(context.views) => {
+                "add NVTX ranges around data loading, logging and checkpoints, or sample Python functions \
+                 (`nsys profile --python-sampling=true`)"
             }
             Cause::Unknown if !of_pytorch(context) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
@@ -399,12 +410,16 @@ impl IdleCause {
 
 /// Tests whether most of the time of some rows is in frames with such names.
 fn mostly(rows: &[&CauseRow], fits: impl Fn(&str) -> bool) -> bool {
-    let is = |row: &&&CauseRow| {
+    most(rows, |row| {
         let names = [&row.frame, &row.operator, &row.module, &row.python, &row.annotation];
         names.into_iter().flatten().any(|name| fits(name))
-    };
+    })
+}
+
+/// Tests whether most of the time of some rows is in those that fit.
+fn most(rows: &[&CauseRow], fits: impl Fn(&CauseRow) -> bool) -> bool {
     let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
-    2.0 * rows.iter().filter(is).map(|row| row.mean_ns).sum::<f64>() > all
+    2.0 * rows.iter().filter(|row| fits(row)).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
 /// Tests whether a frame belongs to a region of `torch.compile`.
@@ -416,14 +431,10 @@ pub(super) fn is_compiled(name: &str) -> bool {
 
 /// Tests whether most data loading is a wait for worker processes.
 fn has_workers(rows: &[&CauseRow]) -> bool {
-    let is_wait = |row: &&&CauseRow| {
-        [&row.frame, &row.operator]
-            .into_iter()
-            .flatten()
-            .any(|name| name.contains("_MultiProcessingDataLoaderIter"))
-    };
-    let all: f64 = rows.iter().map(|row| row.mean_ns).sum();
-    2.0 * rows.iter().filter(is_wait).map(|row| row.mean_ns).sum::<f64>() > all
+    most(rows, |row| {
+        let names = [&row.frame, &row.operator].into_iter().flatten();
+        names.into_iter().any(|name| name.contains("_MultiProcessingDataLoaderIter"))
+    })
 }
 
 /// Time of a step before or after the recordings of ranks, in nanoseconds: it has no cause on them.

@@ -99,7 +99,7 @@ pub(super) fn annotation<'a>(rows: &[&'a CauseRow]) -> Option<&'a str> {
 }
 
 /// Advice for idle time without a cause inside an annotation.
-pub(super) fn of_annotation(name: &str) -> String {
+fn of_annotation(name: &str, of_nsight: bool) -> String {
     let lower = name.to_ascii_lowercase();
     if ["wandb", "tensorboard", "mlflow", "add_scalar", "logging", "log_metrics"]
         .iter()
@@ -107,7 +107,12 @@ pub(super) fn of_annotation(name: &str) -> String {
     {
         return format!("call `{name}` less often, or in another thread or process");
     }
-    format!("inspect the code in `{name}`: `with_stack=True` records its Python functions")
+    let recorded = if of_nsight {
+        "`nsys profile --python-sampling=true` samples its Python functions"
+    } else {
+        "`with_stack=True` records its Python functions"
+    };
+    format!("inspect the code in `{name}`: {recorded}")
 }
 
 /// Advice for compiled regions whose host code launches nothing for a long time.
@@ -117,6 +122,27 @@ pub(super) const COMPILED: &str = "record with `with_stack=True` to see the func
 /// Tests whether the recording is of JAX or another program on XLA.
 pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.trace.identity.source == Source::XPlane)
+}
+
+/// Tests whether Nsight Systems made the recording.
+pub(super) fn of_nsight(views: &[&View<'_>]) -> bool {
+    views.iter().any(|view| view.trace.identity.source == Source::NsightSystems)
+}
+
+/// Tests whether a frame is a convolution of cuDNN or MIOpen.
+pub(super) fn is_convolution(name: &str) -> bool {
+    name.contains("cudnn_convolution") || name.contains("miopen_convolution")
+}
+
+/// Advice for the search of an algorithm: cuDNN and MIOpen run each algorithm of a convolution between two
+/// events and wait for them. No other operator of PyTorch waits for an event within a convolution.
+pub(super) const SEARCH: &str = "the library times its algorithms here (`torch.backends.cudnn.benchmark`): record after warm-up; if it recurs, keep input \
+                                 shapes constant, or set it to `False`";
+
+/// Tests whether a row waits for an event within a convolution: a search of its algorithm.
+pub(super) fn is_search(row: &CauseRow) -> bool {
+    let within = row.operator.as_deref().is_some_and(is_convolution);
+    within && calls(row, &["eventsynchronize"])
 }
 
 /// Tests whether the program calls the runtime of CUDA or ROCm, by the names of its calls; true without
@@ -163,7 +189,7 @@ pub(super) fn of_unknown(views: &[&View<'_>], rows: &[&CauseRow], is_compiled: b
         return Some(COMPILED.to_owned());
     }
     if let Some(name) = annotation(rows) {
-        return Some(of_annotation(name));
+        return Some(of_annotation(name, of_nsight(views)));
     }
     has_only_calls(views).then(|| {
         "record the host's operators as well (`ProfilerActivity.CPU`): the trace contains only calls of the device's runtime".to_owned()

@@ -22,6 +22,27 @@ fn a_device_that_idles_with_queued_work() {
     assert!(!ids(&found).contains("host-bound") && !ids(&found).contains("small-kernels"), "{found:#?}");
 }
 
+/// One gap of half the time is no property of the kernels.
+#[test]
+fn larger_kernels_do_not_shorten_a_single_gap() {
+    // Short steps, so that a gap below 1 ms is a notable part of them.
+    let of = |single: i64, others: i64| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for number in 1..=2 {
+            recorder.step(number, |r| {
+                for at in 0..20 {
+                    r.kernel(GEMM, 100 * MICROSECOND);
+                    r.device += if number == 1 && at == 9 { single } else { others } * MICROSECOND;
+                }
+                r.kernel(GEMM, MICROSECOND);
+            });
+        }
+        the(&context_of(vec![recorder.done()]), "device-gaps").advice.clone()
+    };
+    assert!(of(30, 30).starts_with("run fewer, larger kernels"), "{}", of(30, 30));
+    assert!(of(900, 1).starts_with("one gap has most of this time"), "{}", of(900, 1));
+}
+
 #[test]
 fn synchronising_calls() {
     let found = one_rank(|_, r| {

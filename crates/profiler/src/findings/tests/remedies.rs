@@ -126,3 +126,110 @@ fn gradients_that_are_cleared_by_kernels_need_none() {
     });
     assert!(the(&found, "small-kernels").advice.contains("set_to_none=True"), "{found:#?}");
 }
+
+#[test]
+fn a_search_of_algorithms_is_no_synchronization_of_the_program() {
+    use HostKind::{Operator, Runtime};
+    let call = (Runtime, "cudaEventSynchronize");
+    let finding = advice(Some((Operator, "aten::cudnn_convolution")), call, "synchronization");
+    assert!(finding.advice.contains("cudnn.benchmark"), "{finding:#?}");
+    let finding = advice(Some((Operator, "aten::index")), call, "synchronization");
+    assert!(finding.advice.contains("`.item()`"), "{finding:#?}");
+}
+
+/// Gradients alone need a scaled loss.
+#[test]
+fn only_training_in_fp16_scales_its_loss() {
+    let gemm = |r: &mut Recorder| r.kernel("volta_sgemm_128x64_nt", 5_000 * MICROSECOND);
+    let of = |trains: bool| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for number in 1..=4 {
+            recorder.step(number, |r| {
+                gemm(r);
+                let from = r.host;
+                if trains {
+                    r.host_row(HostKind::Annotation, "Optimizer.step#Adam.step", from, from + 10, None);
+                }
+                gemm(r);
+            });
+        }
+        the(&context_of(vec![recorder.done()]), "float32-products").advice.clone()
+    };
+    assert!(of(true).contains("fp16 with loss scaling"), "{}", of(true));
+    assert!(of(false).starts_with("run float32 GEMMs in fp16: "), "{}", of(false));
+}
+
+#[test]
+fn recordings_of_nsight_get_the_options_of_nsight() {
+    let of = |name: Option<&str>| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        recorder.trace.identity.source = Source::NsightSystems;
+        for number in 1..=4 {
+            recorder.step(number, |r| {
+                r.kernel(GEMM, 5_000 * MICROSECOND);
+                match name {
+                    Some(name) => r.host_busy(HostKind::Annotation, name, 5_000 * MICROSECOND),
+                    None => r.host = r.host.max(r.device) + 15_000 * MICROSECOND,
+                }
+                r.kernel(GEMM, MICROSECOND);
+            });
+        }
+        the(&context_of(vec![recorder.done()]), "idle-unknown").advice.clone()
+    };
+    for advice in [of(Some("Forward")), of(None)] {
+        assert!(advice.contains("--python-sampling=true"), "{advice}");
+        assert!(!advice.contains("with_stack") && !advice.contains("jax"), "{advice}");
+    }
+}
+
+/// Nothing shows that calls recur in a recording without steps.
+#[test]
+fn calls_of_a_recording_without_steps_may_be_the_first() {
+    let mut recorder = Recorder::new(0, 1, &[]);
+    for _ in 0..12 {
+        let r = &mut recorder;
+        let from = r.host.max(r.device);
+        r.host = from + 2_000 * MICROSECOND;
+        r.kernel(GEMM, 10 * MICROSECOND);
+        r.host_row(HostKind::Operator, "aten::cudnn_convolution", from, r.host, None);
+    }
+    let found = context_of(vec![recorder.done()]);
+    let one = the(&found, "host-work");
+    assert!(one.advice.contains("record several steps after warm-up"), "{one:#?}");
+    assert!(!one.advice.contains("recur in later steps"), "{one:#?}");
+}
+
+/// A first call is suspect at a smaller ratio to the others than a later one.
+#[test]
+fn a_first_call_of_some_times_its_usual_time_is_warm_up() {
+    let launch = |r: &mut Recorder, late: i64| {
+        let from = r.host.max(r.device);
+        r.host = from + late * MICROSECOND;
+        r.kernel(GEMM, 10 * MICROSECOND);
+        r.host_row(HostKind::Operator, "autograd::AddmmBackward0", from, r.host, None);
+    };
+    let found = one_rank(|step, r| {
+        launch(r, if step == 1 { 2_400 } else { 300 });
+        launch(r, 300);
+    });
+    let one = the(&found, "host-work");
+    assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
+}
+
+/// Calls that wait for kernels are no loss if the kernels were not recorded.
+#[test]
+fn calls_that_wait_for_unrecorded_kernels_are_no_findings() {
+    let mut recorder = Recorder::new(0, 1, &[]);
+    for number in 1..=4 {
+        recorder.step(number, |r| {
+            r.host_busy(HostKind::Runtime, "cudaLaunchKernel", 10 * MICROSECOND);
+            r.host_busy(HostKind::Operator, "aten::mm", 500 * MICROSECOND);
+            r.host_busy(HostKind::Runtime, "cudaFree", 5_000 * MICROSECOND);
+            r.host_busy(HostKind::Runtime, "cudaDeviceSynchronize", 5_000 * MICROSECOND);
+            r.host_busy(HostKind::Operator, "aten::mm", 500 * MICROSECOND);
+        });
+    }
+    let found = context_of(vec![recorder.done()]);
+    let ids = ids(&found);
+    assert!(!ids.contains("memory-allocation") && !ids.contains("synchronization"), "{found:#?}");
+}

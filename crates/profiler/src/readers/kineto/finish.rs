@@ -3,11 +3,11 @@
 //! Responsible for: all work that requires all events. Times are never changed: outliers are dropped,
 //! overlaps are counted and kept.
 
-use super::fill::{Fill, LONG};
+use super::fill::{Fill, LONG, Pending};
 use super::head::Head;
 use super::rows::ProcessRole;
-use crate::RankTrace;
 use crate::trace::{DamageKind, GpuActivity, GpuKind, HostKind, Identity, LIMIT, NONE, Source};
+use crate::{NameId, RankTrace};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -61,7 +61,15 @@ fn tie_by_external_id(fill: &mut Fill) {
 }
 
 fn place_pending(fill: &mut Fill) {
-    for row in std::mem::take(&mut fill.pending) {
+    let pending = std::mem::take(&mut fill.pending);
+    // Without categories, an annotation is a row without a namespace among operators with one.
+    let spaced = pending.iter().any(|row| fill.names.get(row.activity.name).starts_with("aten::"));
+    let annotates = |fill: &Fill, name: NameId| {
+        let name = fill.names.get(name);
+        spaced && !name.contains("::") && !name.contains("Backward")
+    };
+    let mut operators: Vec<Pending> = Vec::new();
+    for row in pending {
         let mut activity = row.activity;
         match fill.processes.role(fill.threads.process(activity.thread)) {
             ProcessRole::Device(kind) => fill.gpu.push(GpuActivity {
@@ -78,9 +86,42 @@ fn place_pending(fill: &mut Fill) {
                 activity.kind = HostKind::Runtime;
                 fill.host.push(activity);
             }
-            ProcessRole::Host => fill.host.push(activity),
+            ProcessRole::Host => {
+                if annotates(fill, activity.name) {
+                    activity.kind = HostKind::Annotation;
+                }
+                fill.host.push(activity);
+            }
+            ProcessRole::Operators if annotates(fill, activity.name) => {
+                fill.report.leave_out("annotations on the device's row");
+            }
+            ProcessRole::Operators => operators.push(row),
             ProcessRole::Derived => fill.report.leave_out("derived rows"),
         }
+    }
+    place_outermost(fill, operators);
+}
+
+/// Places operators with times of the device: the outermost one of nested rows is one kernel.
+fn place_outermost(fill: &mut Fill, mut operators: Vec<Pending>) {
+    operators.sort_by_key(|row| (row.stream, row.activity.start, std::cmp::Reverse(row.activity.end)));
+    let mut until: Option<(u32, i64)> = None;
+    for Pending { activity, stream } in operators {
+        if until.is_some_and(|(open, end)| open == stream && activity.start < end) {
+            fill.report.leave_out("operators within others on the device's row");
+            continue;
+        }
+        until = Some((stream, activity.end));
+        fill.gpu.push(GpuActivity {
+            start: activity.start,
+            end: activity.end,
+            name: activity.name,
+            kind: GpuKind::Kernel,
+            stream,
+            correlation: None,
+            collective: None,
+            bytes: 0,
+        });
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) enum ProcessRole {
     Derived,
     /// Operators of the host.
     Host,
+    /// Time of the device by operator of the host, nested as on the host (PyTorch's profiler of 2020).
+    Operators,
 }
 
 /// Names of processes.
@@ -83,6 +85,9 @@ impl Processes {
     /// Content of a process's rows.
     pub(super) fn role(&self, process: &[u8]) -> ProcessRole {
         let name = self.names.get(process).map_or("", String::as_str).to_ascii_lowercase();
+        if process == b"CUDA functions" {
+            return ProcessRole::Operators;
+        }
         match name.as_str() {
             "overlap analysis" | "communication" | "hccl" | "ai core freq" | "hbm" | "llc" => {
                 ProcessRole::Derived

@@ -7,7 +7,7 @@ use super::stream::read_by;
 use super::{Kineto, Parser};
 use crate::RankTrace;
 use crate::readers::{Keep, Reader, inflate};
-use crate::trace::{DamageKind, GpuKind};
+use crate::trace::{DamageKind, GpuKind, HostKind};
 use railwright_spec::problem::Problem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -388,6 +388,37 @@ fn streams_that_the_host_names_are_kept_beside_its_rows() {
         .map(|one| (trace.host.starts()[one.row as usize], one.stream, one.correlation))
         .collect();
     assert_eq!(named, [(30_000, 0, None), (40_000, 7, Some(9))]);
+}
+
+/// PyTorch's profiler of 2020 has no categories: device times are nested rows by operator, and an annotation
+/// is a row around operators.
+#[test]
+fn nested_device_times_by_operator_are_kernels() {
+    let event = |process: &str, name: &str, start: u32, duration: u32| {
+        format!(
+            r#"{{"name":"{name}","ph":"X","ts":{start},"dur":{duration},"tid":0,"pid":"{process} functions","args":{{}}}}"#
+        )
+    };
+    let events = [
+        event("CPU", "model_inference", 0, 100),
+        event("CPU", "aten::conv2d", 1, 40),
+        event("CUDA", "model_inference", 2, 120),
+        event("CUDA", "aten::conv2d", 5, 45),
+        event("CUDA", "aten::cudnn_convolution", 7, 40),
+        event("CUDA", "aten::relu_", 60, 10),
+    ];
+    let trace = read(format!("[{}]", events.join(",")).as_bytes()).expect("a trace");
+    let kinds: Vec<_> =
+        trace.host.iter().map(|row| (trace.names.get(row.name).to_owned(), row.kind)).collect();
+    assert_eq!(
+        kinds,
+        [
+            ("model_inference".to_owned(), HostKind::Annotation),
+            ("aten::conv2d".to_owned(), HostKind::Operator)
+        ]
+    );
+    let kernels: Vec<&str> = trace.gpu.iter().map(|row| trace.names.get(row.name)).collect();
+    assert_eq!(kernels, ["aten::conv2d", "aten::relu_"]);
 }
 
 const KERNEL: &str =
