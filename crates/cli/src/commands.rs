@@ -94,8 +94,13 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             "SQL, Parquet and the server require the installed program",
         )),
         // Every other command reads files.
-        _ => Err(without("this program reads no files", "load the program with readers")),
+        _ => Err(reads_no_files()),
     }
+}
+
+/// The answer of a program without readers to a command about files.
+fn reads_no_files() -> Failure {
+    without("this program reads no files", "load the program with readers")
 }
 
 fn without(what: &str, hint: &str) -> Failure {

@@ -1,8 +1,8 @@
 //! YAML to a document.
 //!
-//! Responsible for: a budget that no configuration exceeds, but every alias bomb does. Of a repeated key the
-//! last counts, as in PyYAML, which the frameworks use; the key is listed. Several documents in one text are
-//! an error.
+//! Responsible for: a budget that no configuration exceeds, but every alias bomb does. The last occurrence of
+//! a repeated key counts, as in PyYAML, which the frameworks use; the key is listed. Several documents in one
+//! text are an error.
 
 use super::{DEEPEST, Data, Document, MOST_VALUES, Node, Spot, check_length};
 use railwright_spec::problem::Problem;
