@@ -100,7 +100,7 @@ pub fn calibration_file(bytes: &[u8]) {
     let Ok(read) = railwright_spec::calibration::Calibration::parse(text, "calibration.toml") else { return };
     let written = read.to_toml().expect("what was read can be written");
     let again = railwright_spec::calibration::Calibration::parse(&written, "again.toml");
-    // As text, because figures that are no numbers equal nothing.
+    // As text, because figures that are not numbers equal nothing.
     let twice = again.ok().and_then(|again| again.to_toml().ok());
     assert_eq!(twice, Some(written), "a calibration does not survive being written");
 }

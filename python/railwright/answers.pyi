@@ -191,7 +191,7 @@ class BalanceAnswer(Record):
         """Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit."""
     @property
     def gap(self) -> float | None:
-        """Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a proof."""
+        """Upper bound on the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a proof."""
     @property
     def priced(self) -> int:
         """Number of priced divisions."""
@@ -627,7 +627,7 @@ class HostCosts(Record):
         """Host time per micro-batch and stage without launches, in microseconds."""
     @property
     def ms_per_step(self) -> float:
-        """Host time per step outside of passes and update, in milliseconds."""
+        """Host time per step outside passes and update, in milliseconds."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
@@ -735,7 +735,7 @@ class CollectiveLaw(Record):
         """Evidence."""
 
 class Line(Record):
-    """One figure, or one kind of operators, against measurements."""
+    """One figure, or one kind of operators, compared with measurements."""
     @property
     def name(self) -> str:
         """Identifier: `products.bf16`, `all_reduce x8`, ..."""
@@ -778,7 +778,7 @@ class Line(Record):
         """True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them then counts as an error."""
 
 class StepLine(Record):
-    """A whole step, or a part of it, against the measurement."""
+    """A whole step, or a part of it, compared with the measurement."""
     @property
     def name(self) -> str:
         """Identifier: `step`, `products`, `host`, ..."""
@@ -1193,10 +1193,10 @@ class RankClock(Record):
         """Number of collectives used."""
     @property
     def least_ns(self) -> int | None:
-        """Lower bound of the offset by causality, in nanoseconds; `None` without a bound."""
+        """Lower bound on the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def greatest_ns(self) -> int | None:
-        """Upper bound of the offset by causality, in nanoseconds; `None` without a bound."""
+        """Upper bound on the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def against(self) -> int:
         """The rank whose clock defines the common time. Ranks with different values have no common time."""
@@ -1253,7 +1253,7 @@ class RankCommunication(Record):
         """Sum of these bounds, in nanoseconds."""
     @property
     def estimated_transfer_ns(self) -> int:
-        """Rest of these parts in nanoseconds: an upper bound of transfer."""
+        """Rest of these parts in nanoseconds: an upper bound on transfer."""
     @property
     def lost(self) -> int:
         """Number of lost leading collectives."""
@@ -1436,7 +1436,7 @@ class Inspected(Record):
         """Number of records."""
     @property
     def rows(self) -> Rows[Row]:
-        """Rows by communicator, collective and size; those with most time first."""
+        """Rows by communicator, collective and size; those with the most time first."""
     @property
     def late(self) -> Rows[Late]:
         """Late ranks, largest cost first."""
@@ -1894,7 +1894,7 @@ class Measured(Record):
         """Tokens per step, if the log has batch and sequence length."""
     @property
     def tflops_per_device(self) -> float | None:
-        """Model TFLOP/s of one device as the log has it, the median of the reports that were kept."""
+        """Model TFLOP/s of one device as in the log, the median of the reports that were kept."""
     @property
     def allocated(self) -> float | None:
         """Maximum memory allocated on a rank, in bytes."""
@@ -1997,7 +1997,7 @@ class ParameterCount(Record):
     """Parameter counts of a model, in all conventions of model cards."""
     @property
     def total(self) -> int:
-        """All parameters, towers included, a tied embedding counted once, without multi-token prediction."""
+        """All parameters, including towers, a tied embedding counted once, without multi-token prediction."""
     @property
     def word_embedding(self) -> int:
         """Word embedding."""
@@ -2051,7 +2051,7 @@ class ClusterIdentity(Record):
         """File of the calibration, if any."""
 
 class PoolIdentity(Record):
-    """Devices of another kind in the job."""
+    """Devices of a different kind in the job."""
     @property
     def accelerator_name(self) -> str:
         """Name of the accelerator."""
@@ -2093,7 +2093,7 @@ class Interval(Record):
         """Share of measurements from `low` to `high`."""
     @property
     def runs(self) -> int:
-        """Number of measured runs behind the width."""
+        """Number of measured runs that determine the width."""
     @property
     def calibrated(self) -> bool:
         """True if these runs are of the same software generation, or the user's own."""
@@ -2108,7 +2108,7 @@ class Throughput(Record):
         """Sequences per step."""
     @property
     def micro_batches(self) -> int:
-        """Micro batches per replica and step."""
+        """Micro-batches per replica and step."""
     @property
     def tokens_per_step(self) -> int:
         """Tokens per step."""
@@ -2210,7 +2210,7 @@ class EstimateStageRow(Record):
         """Recompute part of the backward pass."""
     @property
     def busy(self) -> float:
-        """Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two directions."""
+        """Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its two directions."""
     @property
     def exposed(self) -> float:
         """Exposed communication in this time."""
@@ -2249,7 +2249,7 @@ class CommunicationRow(Record):
         """Number of scale-up domains of the group."""
     @property
     def count(self) -> float:
-        """Calls per step; a half is half of a collective."""
+        """Calls per step; 0.5 is half of a collective."""
     @property
     def time_each(self) -> float:
         """Time of one call."""
@@ -2261,7 +2261,7 @@ class CommunicationRow(Record):
         """Exposed time; absent if it is part of the pipeline bubble."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """Lower and upper bound of the time of one call. `None` if measurements cover it."""
+        """Lower and upper bound on the time of one call. `None` if measurements cover it."""
     @property
     def bus_bandwidth(self) -> float:
         """Bus bandwidth, by nccl-tests' convention."""
@@ -2354,7 +2354,7 @@ class TopItem(Record):
         """Amount."""
 
 class Bill(Record):
-    """Time and cost of a training."""
+    """Time and cost of a training run."""
     @property
     def tokens(self) -> float:
         """Tokens trained on."""
@@ -2531,13 +2531,13 @@ class Comparison(Record):
         """Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`."""
     @property
     def measured(self) -> float:
-        """Measured, in seconds, tokens a second, TFLOP/s or bytes."""
+        """Measured, in seconds, tokens per second, TFLOP/s or bytes."""
     @property
     def predicted(self) -> float:
         """Predicted."""
     @property
     def difference(self) -> float:
-        """Predicted over measured, less 1."""
+        """Predicted over measured, minus 1."""
     @property
     def inside(self) -> bool | None:
         """True if the measurement is inside the interval. `None` for figures without one."""
@@ -2659,7 +2659,7 @@ class Goodput(Answer):
         """Assumed values."""
     @property
     def published(self) -> Rows[Scaled]:
-        """Published clusters behind the range."""
+        """Published clusters that determine the range."""
     @property
     def machine(self) -> str:
         """Accelerator of the job."""
@@ -2842,7 +2842,7 @@ class HangHang(Record):
         """Ranks without a readable dump."""
     @property
     def incomplete_groups(self) -> Rows[Group]:
-        """Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no dump."""
+        """Groups that suggest ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no dump."""
     @property
     def damaged(self) -> Rows[DamagedDump]:
         """The partly read dumps: results for their ranks are bounds."""
@@ -3230,7 +3230,7 @@ class MemoryItem(Record):
         """Module, if any."""
     @property
     def layer(self) -> int | None:
-        """Layer of the model, from 0. `None` for memory outside of layers."""
+        """Layer of the model, from 0. `None` for memory outside layers."""
     @property
     def bytes(self) -> float:
         """Amount."""
@@ -3343,7 +3343,7 @@ class DeviceReport(Record):
         """Number of segments that it released."""
     @property
     def cache_flushes(self) -> int:
-        """Number of times that the allocator released segments and requested one at once: its cache had no block that fits."""
+        """Number of times that the allocator released segments and requested one at once: its cache had no block that fitted."""
     @property
     def out_of_memory(self) -> int:
         """Number of out-of-memory events."""
@@ -4229,7 +4229,7 @@ class TierCount(Record):
         """Ports that cables are plugged into."""
     @property
     def ports(self) -> int:
-        """Ports in all."""
+        """Total number of ports."""
 
 class LayerCount(Record):
     """Links of one layer."""
@@ -4361,7 +4361,7 @@ class NetworkCollectivePoint(Record):
         """Time of the 90th percentile over hash seeds."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """Lower and upper bound of the median. `None` if measurements cover the collective."""
+        """Lower and upper bound on the median. `None` if measurements cover the collective."""
     @property
     def algorithm_bandwidth(self) -> float:
         """Bytes over time."""
@@ -4532,7 +4532,7 @@ class NetworkCostLine(Record):
         """Kind of part."""
     @property
     def place(self) -> str:
-        """Location: a tier of switches or a layer of cables, behind the name of its network if that is not the accelerators'."""
+        """Location: a tier of switches or a layer of cables, after the name of its network if that is not the accelerators'."""
     @property
     def speed(self) -> float | None:
         """Its speed, one direction; `None` for prices without a speed."""
@@ -4556,7 +4556,7 @@ class NetworkCostLine(Record):
         """`count x watts of one`; `None` if unknown."""
 
 class NetworkCostPrice(Record):
-    """A line of the table."""
+    """A row of the table."""
     @property
     def dollars(self) -> float:
         """Dollars for one: the typical price."""
@@ -4595,7 +4595,7 @@ class Share(Record):
         """Share of the watts of network and devices (0 to 1)."""
     @property
     def dollars_per_year(self) -> float:
-        """The network's dollars a year: price over years, and electricity."""
+        """The network's dollars per year: price over years, and electricity."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
         """The network's dollars for a million tokens."""
@@ -4607,10 +4607,10 @@ class Whole(Record):
     """Network, devices and electricity together."""
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens a second."""
+        """Tokens per second."""
     @property
     def dollars_per_day(self) -> float:
-        """Dollars a day."""
+        """Dollars per day."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
         """Dollars for a million tokens."""
@@ -4643,7 +4643,7 @@ class OnRun(Record):
         """Share of it that the network between domains takes."""
     @property
     def tokens_per_second(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
     @property
     def kept(self) -> float:
         """Factor of the availability by failures of this network."""
@@ -4914,10 +4914,10 @@ class Simulated(Record):
         """True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider."""
     @property
     def step_low(self) -> float:
-        """Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds."""
+        """Lower bound on the step. The interval changes the network's part by the error of flows, over all hash seeds."""
     @property
     def step_high(self) -> float:
-        """Upper bound of the step."""
+        """Upper bound on the step."""
     @property
     def dollars(self) -> float:
         """Cost at the simulated step."""
@@ -4979,7 +4979,7 @@ class NetworkFailuresJob(Record):
         """Share of the step that is exposed time in scale-up domains."""
     @property
     def interruption_hours(self) -> float:
-        """Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint."""
+        """Hours of all devices that an interruption costs: detection, restart, work since the last checkpoint."""
     @property
     def recovery(self) -> Literal["alone", "neighbour", "spread"]:
         """Devices that carry the traffic of devices with lost bandwidth."""
@@ -5086,7 +5086,7 @@ class ClassLoss(Record):
         """Device-hours that one failure costs."""
     @property
     def lost_devices(self) -> float:
-        """Devices that the job is short of while the part is down."""
+        """Devices that the job lacks while the part is down."""
     @property
     def lost_hours_per_month(self) -> float:
         """Device-hours in a month."""
@@ -5134,7 +5134,7 @@ class Slow(Record):
     """Slow parts: lossy links, NICs below their bandwidth."""
     @property
     def per_month(self) -> float:
-        """Parts of one that become slow in a month of 730 hours."""
+        """Expected number of times that one part becomes slow in a month of 730 hours."""
     @property
     def hours(self) -> float:
         """Hours until one is found and replaced."""
@@ -5313,7 +5313,7 @@ class NetworkFlows(Answer):
         """Number of flows that pauses at a congested receiver may delay."""
     @property
     def latest_makespan(self) -> float | None:
-        """Upper bound of the makespan with such pauses."""
+        """Upper bound on the makespan with such pauses."""
 
 class OverSeeds(Record):
     """Makespans over hash seeds."""
@@ -5346,7 +5346,7 @@ class Shown(Record):
         """End of the flow."""
     @property
     def latest_end(self) -> float | None:
-        """Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
+        """Upper bound on the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
 
 class NetworkSimulate(Answer):
     """The answer of kind `network_simulate`."""
@@ -5483,13 +5483,13 @@ class Survey(Record):
         """Number of leaf groups of the hosts: domains whose first device shares a leaf."""
     @property
     def least_leaf_groups(self) -> int:
-        """Minimum number of leaf groups with as many domains."""
+        """Minimum number of leaf groups with the same number of domains."""
     @property
     def pods(self) -> int:
         """Pods of a Clos, or groups of a dragonfly."""
     @property
     def least_pods(self) -> int:
-        """Minimum number of pods with as many domains."""
+        """Minimum number of pods with the same number of domains."""
     @property
     def rows(self) -> Rows[LeafGroupRow]:
         """Each leaf group with ranks, in the order of the network."""
@@ -5507,7 +5507,7 @@ class LeafGroupRow(Record):
         """Hosts."""
     @property
     def ranks(self) -> list[list[Any]]:
-        """First and last rank of each run of ranks that follow each other."""
+        """First and last rank of each sequence of consecutive ranks."""
 
 class Ordered(Record):
     """The step with an order of hosts."""
@@ -5992,7 +5992,7 @@ class LinkFields(Record):
         """Bytes of the busiest."""
     @property
     def busy(self) -> float:
-        """Time of the busiest at its bandwidth, a lower bound of the step."""
+        """Time of the busiest at its bandwidth, a lower bound on the step."""
     @property
     def busiest(self) -> Ends | None:
         """The busiest link."""
@@ -6157,7 +6157,7 @@ class PipelinePage(Record):
         """Stages without recorded ranks."""
     @property
     def missing_ranks(self) -> int:
-        """Number of unrecorded ranks in the other stages, relative to the stage with most ranks."""
+        """Number of unrecorded ranks in the other stages, relative to the stage with the most ranks."""
     @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if everything was recorded."""
@@ -6226,7 +6226,7 @@ class PassShape(Record):
         """Number of virtual stages per rank."""
     @property
     def data_parallel(self) -> int:
-        """Number of data parallel replicas."""
+        """Number of data-parallel replicas."""
     @property
     def shards(self) -> int:
         """Number of ranks that share a stage of a replica (tensor times context parallel)."""
@@ -6265,7 +6265,7 @@ class Decomposition(Record):
         """Measured minus simulated time."""
 
 class StepRow(Record):
-    """A line of the table of steps."""
+    """A row of the table of steps."""
     @property
     def step(self) -> int:
         """Step."""
@@ -6295,7 +6295,7 @@ class StepRow(Record):
         """Certainty of that cost."""
 
 class PipelineStageRow(Record):
-    """A line of the table of stages, over its ranks and steps."""
+    """A row of the table of stages, over its ranks and steps."""
     @property
     def stage(self) -> int:
         """Stage."""
@@ -6460,13 +6460,13 @@ class PipelineShare(Record):
         """Slowdown with only these passes as recorded and all others ideal."""
     @property
     def at_most_ns(self) -> int:
-        """Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step contains a pass twice, so the bound is valid without unrecorded passes, too."""
+        """Upper bound on the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step contains a pass twice, so the bound is valid without unrecorded passes, too."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the reported saving: `at_most` applies if some ranks were not recorded."""
 
 class Subset(Record):
-    """Selected passes: those that fit every list; an empty list fits all."""
+    """Selected passes: those that match every list; an empty list matches all."""
     @property
     def kinds(self) -> list[Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]]:
         """Kinds."""
@@ -6664,7 +6664,7 @@ class Causes(Record):
         """Late launches."""
     @property
     def outside_ns(self) -> int:
-        """Outside of the pipeline."""
+        """Outside the pipeline."""
 
 class CriticalPath(Record):
     """The critical path."""
@@ -6820,7 +6820,7 @@ class Profile(Answer):
         """Distribution of labels over ranks, if there are several."""
     @property
     def slower_chips(self) -> list[list[Any]]:
-        """Ranks whose kernels take longer than the same ones of others, with the factor."""
+        """Ranks whose kernels take longer than the same kernels of other ranks, with the factor."""
     @property
     def recorded(self) -> Recorded:
         """Totals of the common window of all ranks."""
@@ -7191,7 +7191,7 @@ class Recorded(Record):
     """Totals of the common window, regardless of steps: means over ranks, in nanoseconds. It may be shorter than a step."""
     @property
     def window_ns(self) -> float:
-        """The common window: from the last rank's first to the first rank's last activity."""
+        """The common window: the time in which all ranks have device activity."""
     @property
     def compute_ns(self) -> float:
         """Compute."""
@@ -7275,7 +7275,7 @@ class Origins(Record):
         """Share of the step with a place (0 to 1)."""
     @property
     def rows(self) -> Rows[OriginRow]:
-        """The places with most time, the longest first."""
+        """The places with the most time, the longest first."""
     @property
     def places(self) -> int:
         """Number of places; those beyond the rows are summed in one row without a place."""
@@ -7338,7 +7338,7 @@ class RankHealth(Record):
         """The rank."""
     @property
     def samples(self) -> int:
-        """Number of used readings."""
+        """Number of readings used."""
     @property
     def sm_clock_mhz(self) -> Counter | None:
         """Clock of the multiprocessors, in MHz."""
@@ -7869,7 +7869,7 @@ class Target(Record):
         """The value in the paper."""
     @property
     def unit(self) -> str:
-        """The unit of it."""
+        """Its unit."""
     @property
     def kind(self) -> Literal["value", "construction", "above", "below", "statement", "unknown"]:
         """Comparison with the claim."""
@@ -8112,7 +8112,7 @@ class RecomputeAnswer(Record):
         """Its stages."""
     @property
     def gap(self) -> float:
-        """Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal."""
+        """Upper bound on the remaining gain over the best, as a share of the step: zero if it is proven optimal."""
     @property
     def gain_over_full(self) -> float | None:
         """Throughput of the best over that of full recompute, minus 1."""
@@ -8421,7 +8421,7 @@ class MemoryPick(Record):
         """Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit ran."""
     @property
     def regret(self) -> float | None:
-        """Measured time of the first that ran over that of the best, minus 1."""
+        """Measured time of the first layout that ran, relative to that of the best, minus 1."""
 
 class MemoryTotal(Record):
     """Summary of selections over sweeps."""
@@ -8628,7 +8628,7 @@ class Candidate(Record):
         """Rent of the devices for a billion tokens; `None` without a price."""
     @property
     def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "scattered_experts", "partial_sharding", "whole_optimizer", "tight_memory"]]:
-        """UnusualFeatures, the most severe first."""
+        """Unusual features, the most severe first."""
     @property
     def tied_with_best(self) -> bool:
         """True if its difference from the best is within the error of the model between two layouts."""
@@ -8799,7 +8799,7 @@ class SearchAnswer(Record):
         """Examined layout, as flags; `None` if none is possible."""
     @property
     def outside(self) -> str | None:
-        """Reason why the layout is outside of the search space; `None` if it is inside."""
+        """Reason why the layout is outside the search space; `None` if it is inside."""
 
 class WhyNot(Record):
     """The user stopped the search for it."""
@@ -9140,7 +9140,7 @@ class SizeRow(Record):
         """Tokens per second and device, relative to those of the smallest number of the same machine."""
     @property
     def on_hull(self) -> bool:
-        """True if the row is on the upper hull of throughput over devices. Rows below it divide badly."""
+        """True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or the model badly."""
     @property
     def marginal_efficiency(self) -> float | None:
         """Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller one."""
@@ -9302,7 +9302,7 @@ class Stragglers(Answer):
         """True if no rank has a device. Host compute then replaces device compute, and time outside operators counts as idle time."""
     @property
     def host_bound(self) -> bool:
-        """True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks."""
+        """True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding waits for other ranks."""
     @property
     def ranks(self) -> Rows[Culprit]:
         """Ranks by cost. Those named by the verdict are stragglers; there may be none."""
@@ -9385,7 +9385,7 @@ class Culprit(Record):
         """Share of all waits (0 to 1)."""
     @property
     def lateness_ns(self) -> float:
-        """Time by which it entered collectives last, after the last but one, per step, in nanoseconds."""
+        """Time between its entry as the last rank of collectives and the entry before it, per step, in nanoseconds."""
     @property
     def last(self) -> int:
         """Number of collectives that it entered last: for comparison only."""
@@ -9827,7 +9827,7 @@ class Used(Record):
         """Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged."""
     @property
     def other_software(self) -> int:
-        """Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply to them."""
+        """Number of rows on its accelerator with a different software generation. Its constants of the host and of element-wise kernels do not apply to them."""
     # ['with']: ValidationErrors
     @property
     def without(self) -> ValidationErrors:
@@ -9874,7 +9874,7 @@ class Whatif(Answer):
         """Relative difference of step times within which two runs tie: the error of the model between two layouts (68% of measured pairs)."""
     @property
     def interaction(self) -> Interaction | None:
-        """Combined gain compared with the single gains. `None` without a combination."""
+        """Combined gain compared with the individual gains. `None` without a combination."""
     @property
     def chosen(self) -> list[str]:
         """Defaults of unspecified settings, as text."""
@@ -10074,7 +10074,7 @@ class WhatifOutcome(Record):
         """The reasons."""
 
 class Interaction(Record):
-    """Combined gain of changes relative to their single gains."""
+    """Combined gain of changes relative to their individual gains."""
     @property
     def product_alone(self) -> float:
         """Product of the single speed-ups: expected value of independent gains, each applied to the remaining time."""
@@ -10086,7 +10086,7 @@ class Interaction(Record):
         """Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each other."""
     @property
     def saved_alone(self) -> float:
-        """Sum of the times saved by single changes."""
+        """Sum of the times saved by individual changes."""
     @property
     def saved_together(self) -> float:
         """Time saved by the combination."""

@@ -49,7 +49,8 @@ def timeline(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -99,7 +100,8 @@ def tune(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -111,7 +113,7 @@ def tune(
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
     top: Number of layouts to show, and of variants to write with `-o FOLDER` (default: 5).
-    pick: Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file can express.
+    pick: Number of the layout that `--diff`, `--in-place` and `-o` write [default: the fastest that the file can express].
     diff: Print only the change, as a unified diff.
     in_place: Edit the file in place.
     output: Write the changed file, or one variant per layout into a folder (`variants/`).
@@ -226,7 +228,8 @@ def sensitivity(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -599,7 +602,8 @@ def export(
     output: Write to a file, or all files to a folder [default: stdout].
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -646,7 +650,8 @@ def init(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -823,7 +828,8 @@ def values(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).

@@ -107,15 +107,16 @@ def show(
     name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
@@ -123,7 +124,7 @@ def show(
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
@@ -168,7 +169,8 @@ def show(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
@@ -270,15 +272,16 @@ def cost(
     name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
@@ -286,7 +289,7 @@ def cost(
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
@@ -331,7 +334,8 @@ def cost(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
@@ -442,15 +446,16 @@ def failures(
     name: Label of the design. Expects a string. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
     domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
         Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half); of leaves, if `spine_radix` is set. Expects a
         whole number, 0 or more. [default: 64].
@@ -458,7 +463,7 @@ def failures(
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
     top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
@@ -503,7 +508,8 @@ def failures(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
         `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
-    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
+        us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
         `circuit`. [default: fibre, or copper within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`,
@@ -629,7 +635,8 @@ def traffic(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -689,13 +696,14 @@ def simulate(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
@@ -739,7 +747,7 @@ def collective(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkCollective:
-    """Compute time and bus bandwidth of a collective over message size.
+    """Compute time and bus bandwidth of a collective by message size.
 
     operation: Collective.
     bytes: Message sizes: a range, a list or one size (default: 1M..8G).
@@ -751,13 +759,13 @@ def collective(
     first_node: Number in the name of the network's first node, for --nodelist (default: 0).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain (default: spread).
-    svg: Output the bus bandwidth over message size as an SVG chart.
+    svg: Output the bus bandwidth by message size as an SVG chart.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
@@ -786,7 +794,7 @@ def flows(
         dgx-h100].
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox.
+    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; reports the median and the 90th percentile of the makespan (default: 1).
@@ -826,7 +834,8 @@ def export(
     output: File to write; a folder for astra-sim.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line the default is the nearest `railwright.toml`.
+    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
+        `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -857,7 +866,7 @@ def sites(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkSites:
-    """Compute the traffic between sites, and the time left for compute, over local steps.
+    """Compute traffic between sites and time left for compute, by local steps.
 
     model: Model of the catalogue, or its number of trained parameters, such as `70B`.
     bandwidth: Bandwidth of a site to the others, one direction.

@@ -49,7 +49,7 @@ pub(crate) struct Column {
     missing: usize,
 }
 
-/// Columns from rows of cells, without fields that are no scalars.
+/// Columns from rows of cells, without fields that are not scalars.
 pub(crate) fn columns(kinds: &[(&'static str, String)], rows: &[Vec<Cell>]) -> Vec<Column> {
     let column = |(at, (name, kind)): (usize, &(&'static str, String))| {
         let cells = || rows.iter().filter_map(move |row| row.get(at));

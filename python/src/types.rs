@@ -85,7 +85,7 @@ record! {
 }
 
 record! {
-    /// Devices of another kind in a job.
+    /// Devices of a different kind in a job.
     Pool {
         /// Name of the accelerator.
         accelerator: String,

@@ -21,7 +21,7 @@ describe('the ends of the colours', () => {
   })
 
   it('are those of each row where each has its own scale', () => {
-    expect(titles([[1], [2]], true, 'least', undefined, ms)).toEqual(['least of its row', 'most of its row'])
+    expect(titles([[1], [2]], true, 'least', undefined, ms)).toEqual(['minimum of its row', 'maximum of its row'])
   })
 
   it('are found among 65,536 ranks', () => {

@@ -175,7 +175,7 @@ fn write<'r>(rows: impl Iterator<Item = &'r LeftOut>) -> Result<(), String> {
 
 /// Growth of the logarithm of each run's time with that of each part, by central differences as a calibration
 /// has them.
-fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec<f64>; PARTS] {
+pub(crate) fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec<f64>; PARTS] {
     Part::ALL.map(|part| {
         let mut at = |factor: f64| {
             let mut factors = [1.0; PARTS];

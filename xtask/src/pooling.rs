@@ -40,7 +40,7 @@ fn is_of_execution(name: &str) -> bool {
     name.starts_with("host_us") || name == "elementwise_passes"
 }
 
-/// A constant as one generation has it.
+/// A constant as in one generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Value {
     log: f64,

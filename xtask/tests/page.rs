@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Files outside of `web/src` that the build reads.
+/// Files outside `web/src` that the build reads.
 const SINGLE: &[&str] = &[
     "index.html",
     "package-lock.json",

@@ -454,7 +454,7 @@ fn evidence() -> Vec<(String, String)> {
 #[test]
 fn no_code_names_a_measured_run() {
     let mut names: BTreeSet<String> = BTreeSet::new();
-    // A run may be called as its model is; a model's name is no knowledge of a run.
+    // A run may be called as its model is; a model's name is not knowledge of a run.
     let is_model = |id: &str| railwright_spec::model::by_name(id).is_ok();
     for (id, source) in evidence().into_iter().filter(|(id, _)| !is_model(id)) {
         // A name of a few letters would be found in any code; there is none today.

@@ -32,7 +32,7 @@ const OF_THE_RUN: [&str; 12] = [
     "precision.preset",
 ];
 
-/// How the written file differs from the run, in words; `None` where it does not, or where that is not known.
+/// Differences of the written file from the run, in words; `None` if there are none, or if they are unknown.
 pub fn difference_as_written(
     written: &Written,
     run: &Run,

@@ -14,7 +14,7 @@ pub fn resolve_calibration_path(cluster: &mut ClusterSpec, file: &str) {
     }
 }
 
-/// Cluster of a word: a preset, a file, or an accelerator with its usual system.
+/// Cluster for a word: a preset, a file, or an accelerator with its usual system.
 pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
     let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let is_preset = preset_names().contains(&plain.as_str());

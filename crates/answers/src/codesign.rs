@@ -138,8 +138,8 @@ impl Priced {
     }
 }
 
-/// Searches the plans of all networks, and their costs. `watch` receives the number of finished classes, and
-/// of all.
+/// Searches the plans of all networks, and their costs. `watch` receives the numbers of finished and
+/// of all classes.
 pub fn priced(
     arguments: &NetworkQuestion,
     (asked, setting): (&dyn Question, &Setting),

@@ -1,7 +1,7 @@
 //! A run that fits, if devices or layout are open and the default layout does not fit.
 //!
-//! Responsible for: a layout of the search, if the number of devices is set. Without one [`crate::resolve`]
-//! takes the smallest that fits. Specified settings never change.
+//! Responsible for: a layout of the search, if the number of devices is set. Otherwise [`crate::resolve`]
+//! takes the smallest number that fits. Specified settings never change.
 
 use crate::fits::fit;
 use crate::pricing::Pricing;

@@ -29,7 +29,7 @@ pub fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     problem
 }
 
-/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are no words of
+/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are not words of
 /// prose.
 fn flag(word: &str) -> Option<String> {
     let is_named = |path: &str, name: &str| {

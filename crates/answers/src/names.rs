@@ -128,13 +128,13 @@ fn parsed(key: &str, text: &str) -> Option<Value> {
     spec.get(key)
 }
 
-/// True if two texts of a flag give its key one value: `1k` and `1024` of a count. Texts that are refused are
-/// compared as they are.
+/// True if two texts of a flag give its key the same value: `1k` and `1024` of a count. Texts that are
+/// refused are compared as they are.
 pub fn is_same_value(key: &str, one: &str, other: &str) -> bool {
     one == other || parsed(key, one).is_some_and(|value| Some(value) == parsed(key, other))
 }
 
-/// The first of the typed flags, with its value, that sets a key to another value; `None` without one.
+/// The first of the typed flags, with its value, that sets a key to a different value; `None` without one.
 pub fn other_value(key: &str, value: &Value, typed: &[&str]) -> Option<String> {
     let known = keys().into_iter().find(|known| known.path() == key)?;
     let own = flag_of(&known);

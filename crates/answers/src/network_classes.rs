@@ -1,9 +1,10 @@
 //! The fastest layout of every class of networks.
 //!
-//! Responsible for: selection of the searched classes. The layouts found there are priced on all others
-//! ([`Survey`]), which need no search if these are close to the fastest by a bound. A search of an ideal
-//! network comes first: its bounds exclude most parallel sizes from all later searches. Classes that hardly
-//! differ share one search, of a network at least as good as each. Does not compute prices: see the tuner.
+//! Responsible for: selection of the searched classes. The layouts found there are priced on all other
+//! classes ([`Survey`]). A class needs no search if a bound shows that they are close to its fastest. A
+//! search of an ideal network comes first: its bounds exclude most parallel sizes from all later searches.
+//! Classes that hardly differ share one search, of a network at least as good as each. Does not compute
+//! prices: see the tuner.
 
 use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;
@@ -119,7 +120,7 @@ impl<'a> NetworkClasses<'a> {
         self.ideals.insert(domain, survey);
     }
 
-    /// Lower bounds of the time of all layouts on a network, by parallel sizes, in seconds.
+    /// Lower bounds on the time of all layouts on a network, by parallel sizes, in seconds.
     fn least(&self, cluster: &Cluster) -> BTreeMap<Degrees, f64> {
         let domain = cluster.scale_up.domain_size;
         let mut least = BTreeMap::new();

@@ -4,7 +4,7 @@ use railwright_calculator::costing::Machine;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 
-/// A fast machine in closed form, and the simulated one. The fast one is a lower bound of times.
+/// A fast machine in closed form, and the simulated one. The fast one is a lower bound on times.
 pub type Machines = (Machine, Machine);
 
 /// Machines with collectives priced on a network; `None` if they are priced in closed form.

@@ -21,7 +21,7 @@ pub trait Question {
     /// True if numbers of devices were specified.
     fn has_devices(&self) -> bool;
 
-    /// Same cluster with another number of devices.
+    /// Same cluster with a different number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused>;
 
     /// Command line that estimates a plan.
@@ -106,8 +106,8 @@ pub fn cluster_sizes(text: &str, per_node: u64) -> Result<Vec<u64>, Problem> {
     Ok(list)
 }
 
-/// The settings of a question without a number of devices, by index, with that of [`resolve`] and with its
-/// words.
+/// The settings of a question without a number of devices, by index, with the number that [`resolve`] chooses
+/// and with its words.
 pub fn fitted_devices(asked: &dyn Question, texts: &dyn Texts) -> Vec<(usize, Setting, String)> {
     let mut out = Vec::new();
     for (at, setting) in asked.settings().iter().enumerate() {

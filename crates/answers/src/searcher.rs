@@ -174,8 +174,8 @@ impl<'a> Searcher<'a> {
         Ok(search)
     }
 
-    /// Prepares the search of parallel sizes that may have a layout up to a time, in seconds, by a lower
-    /// bound of the time of each.
+    /// Prepares the search over parallel sizes whose lower
+    /// bound of the step time does not exceed a time, in seconds.
     pub fn prepare_within<'s>(
         &self,
         setting: &'s Setting,

@@ -63,7 +63,7 @@ impl Setting {
         let (devices, node) = (cluster.devices, cluster.devices_per_node.max(1));
         (devices > node && !devices.is_multiple_of(node)).then(|| {
             format!(
-                "{} GPUs are not whole machines of {node}: use {} or {}",
+                "{} GPUs do not fill whole machines of {node}: use {} or {}",
                 human::whole(devices),
                 human::whole(devices / node * node),
                 human::whole(devices.div_ceil(node) * node)

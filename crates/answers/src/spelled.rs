@@ -6,7 +6,7 @@
 use crate::{aliases_of, flag_of};
 use railwright_spec::run::{Key, RunSpec, Value, keys};
 
-/// Keys with another name in the web UI than their first flag.
+/// Keys with a different name in the web UI than their first flag.
 const CALLED: &[(&str, &str)] = &[
     ("cluster.devices", "gpus"),
     ("plan.tensor_parallel", "tp"),
@@ -65,7 +65,7 @@ pub fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
     is_same.then_some(flags)
 }
 
-/// A value as one types it.
+/// A value as typed.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),

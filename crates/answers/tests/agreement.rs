@@ -29,7 +29,7 @@ use railwright_tuner::search::{Options, Search, Space};
 use railwright_tuner::sensitivity::sensitivity;
 use railwright_tuner::simulate::{Setting, simulate};
 
-/// Relative rounding error of sums in another order.
+/// Relative rounding error of sums in a different order.
 const ROUNDING: f64 = 1e-9;
 
 fn near(a: f64, b: f64, tolerance: f64) -> bool {

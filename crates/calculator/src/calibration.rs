@@ -24,13 +24,14 @@ pub mod table;
 pub use same_run::{Claim, differences};
 pub use step_times::Timed;
 
+use crate::collectives::Collective;
 use crate::costing::{Machine, power_limit};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
 use crate::software::{self, Software};
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::{
-    AttentionSample, Calibration, CollectiveKind, CollectiveSample, Evidence, Operators, ProductPass,
-    ProductSample, Regime, Samples,
+    AttentionSample, Calibration, CollectiveSample, Evidence, Operators, ProductPass, ProductSample, Regime,
+    Samples,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Span};
@@ -56,7 +57,7 @@ pub struct Case<'a> {
     pub timed: &'a [Timed<'a>],
 }
 
-/// One figure, or one kind of operators, against measurements.
+/// One figure, or one kind of operators, compared with measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
@@ -92,7 +93,7 @@ pub struct Line {
     pub is_bound: bool,
 }
 
-/// A whole step, or a part of it, against the measurement.
+/// A whole step, or a part of it, compared with the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepLine {
@@ -114,7 +115,7 @@ pub struct StepLine {
 pub struct Fitted {
     /// The fitted constants.
     pub calibration: Calibration,
-    /// Kinds of operators and collectives against the measurements that they were fitted to.
+    /// Kinds of operators and collectives compared with the measurements that they were fitted to.
     pub lines: Vec<Line>,
     /// The step and its parts; empty without a run or without steps.
     pub steps: Vec<StepLine>,
@@ -212,7 +213,7 @@ pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) ->
     Ok(lines)
 }
 
-/// The step and its parts of a run against measured ones, without and with a calibration.
+/// The step and its parts of a run compared with measured ones, without and with a calibration.
 pub fn judge_steps(
     case: &Case<'_>,
     calibration: &Calibration,
@@ -226,7 +227,7 @@ pub fn judge_steps(
     }
 }
 
-/// The timed steps of a case against their predictions, without and with a calibration.
+/// The timed steps of a case compared with their predictions, without and with a calibration.
 pub fn judge_timed(case: &Case<'_>, calibration: &Calibration) -> Result<Vec<StepLine>, Problem> {
     step_times::lines(case.timed, calibration)
 }
@@ -295,7 +296,7 @@ fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// A collective within a run, as a query to the calculator.
-fn like(operation: CollectiveKind, ranks: u64, bytes: f64) -> CollectiveSample {
+fn like(operation: Collective, ranks: u64, bytes: f64) -> CollectiveSample {
     CollectiveSample {
         operation,
         ranks,
@@ -425,9 +426,8 @@ impl<'a> Predictor<'a> {
 
     /// Time of an isolated collective, in seconds.
     fn collective(&self, sample: &CollectiveSample) -> f64 {
-        let op = crate::collectives::collective(sample.operation);
         let group = group(self.cluster, sample);
-        self.machine.fabric.time(op, Bytes::new(sample.bytes), &group, 1.0).time.get()
+        self.machine.fabric.time(sample.operation, Bytes::new(sample.bytes), &group, 1.0).time.get()
     }
 }
 

@@ -45,7 +45,7 @@ impl Load {
     }
 
     /// Gradient of the time at this load, pass by pass. Time is `(device^p + host^p)^(1/p)`, a norm, so the
-    /// gradient at any load times another load is at most the other's time.
+    /// gradient at any load, multiplied by another load, is at most the time of the other load.
     #[must_use]
     pub fn slope(&self) -> Self {
         let of = |[device, host]: [f64; 2]| {

@@ -18,12 +18,12 @@ mod link;
 mod network;
 mod torus;
 
-pub(crate) use calibrated::collective;
 pub use doubt::MEASURED_RACKS;
 pub use fabric::Fabric;
 pub use law::bus_factor;
 pub use link::pair_share;
 pub(crate) use network::ring_share;
+pub use railwright_spec::Collective;
 pub use torus::TORUS_SHARE;
 
 use railwright_spec::cluster::Cluster;
@@ -31,70 +31,6 @@ use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
-
-/// Collective operation, with the buffer that `bytes` counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Collective {
-    /// Every rank ends with the sum; bytes of the buffer.
-    AllReduce,
-    /// Every rank ends with all shards; bytes of the gathered buffer.
-    AllGather,
-    /// Every rank ends with one shard of the sum; bytes of the input buffer.
-    ReduceScatter,
-    /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
-    AllToAll,
-    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all:
-    /// tokens x `copies` x width.
-    ExpertDispatch {
-        /// Experts per token (top-k).
-        copies: u32,
-        /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no
-        /// limit.
-        most_domains: u32,
-    },
-    /// One rank's buffer reaches all; bytes of the buffer.
-    Broadcast,
-    /// One rank sends to its neighbour; bytes of the message.
-    SendReceive,
-}
-
-impl Collective {
-    /// The operations that nccl-tests measures.
-    const ALL: [Self; 6] = [
-        Self::AllReduce,
-        Self::AllGather,
-        Self::ReduceScatter,
-        Self::AllToAll,
-        Self::Broadcast,
-        Self::SendReceive,
-    ];
-
-    /// Identifier of the operation.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all_reduce",
-            Self::AllGather => "all_gather",
-            Self::ReduceScatter => "reduce_scatter",
-            Self::AllToAll => "all_to_all",
-            Self::ExpertDispatch { .. } => "expert_dispatch",
-            Self::Broadcast => "broadcast",
-            Self::SendReceive => "send_receive",
-        }
-    }
-
-    /// Parses an operation's name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`,
-    /// `sendrecv`.
-    pub fn by_name(name: &str) -> Option<Self> {
-        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
-        let wanted = plain(name);
-        if wanted == "sendrecv" {
-            return Some(Self::SendReceive);
-        }
-        Self::ALL.into_iter().find(|operation| plain(operation.name()) == wanted)
-    }
-}
 
 /// Evidence for a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -13,6 +13,7 @@ use crate::disturbance::Disturbance;
 pub use crate::machine::Machine;
 use crate::memory::{SoftwareCatalogue, StageSplit};
 use crate::operators::{self, Cost, Pass, ProductMemo, Width};
+use crate::program::MicroBatch;
 use crate::software::{self, Software};
 use railwright_spec::Portable as _;
 use railwright_spec::cluster::Cluster;
@@ -127,8 +128,7 @@ impl<'a> Costing<'a> {
         machine: &'a Machine,
         software: &'a Software,
     ) -> Self {
-        let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel as f64;
-        let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
+        let MicroBatch { tokens, sequence_shard_tokens, activation_bytes } = MicroBatch::new(plan);
         let architecture = machine.architecture.as_str();
         let format = plan.precision.compute.name();
         let power = power_limit(cluster);
@@ -153,8 +153,8 @@ impl<'a> Costing<'a> {
                 .map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split),
             layout: Layout::new(plan, plan.domain(cluster)),
             tokens,
-            sequence_shard_tokens: tokens / shard,
-            activation_bytes: plan.precision.activations.bytes(),
+            sequence_shard_tokens,
+            activation_bytes,
             attention_kernel,
             matmul_rate: product_rate(plan.precision.compute),
             wide_matmul_rate: product_rate(plan.precision.wide_products()),
@@ -177,25 +177,24 @@ impl<'a> Costing<'a> {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
-    /// The context of another plan with the same software, precision, kernel and dropout. Values that depend
-    /// only on these are reused.
+    /// The context of a different plan with the same software, precision, kernel and dropout. Values that
+    /// depend only on these are reused.
     #[must_use]
     pub fn for_plan<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where
         'a: 'b,
     {
-        let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel as f64;
-        let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
+        let MicroBatch { tokens, sequence_shard_tokens, .. } = MicroBatch::new(plan);
         Costing {
             plan,
             layout: Layout::new(plan, plan.domain(self.cluster)),
             tokens,
-            sequence_shard_tokens: tokens / shard,
+            sequence_shard_tokens,
             ..self.clone()
         }
     }
 
-    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside of the
+    /// Rows of a micro-batch's input on one rank: tokens, or a number of positions per sample outside the
     /// sequence, which context parallelism does not divide.
     pub(crate) fn tokens_at(&self, positions: Option<u64>) -> f64 {
         positions.map_or(self.tokens, |positions| (self.plan.micro_batch * positions) as f64)

@@ -87,7 +87,7 @@ pub fn of_evaluation(
     let throughput = step_time::throughput(plan, total);
     let memory = memory::estimate(costing)?;
     let stages = stages::table(costing, evaluation, &memory);
-    // The critical stage can be on devices of another kind.
+    // The critical stage can be on devices of a different kind.
     let by_kind = ByKind::new(costing);
     let slowest = by_kind.as_ref().and_then(|by_kind| by_kind.slowest(evaluation.critical_stage));
     let on_stage = slowest.unwrap_or(costing);

@@ -56,7 +56,7 @@ impl Job {
     ///
     /// with the MTBF `M`, restart `R`, background write `L`, detection `D` and stall `s`, all in seconds. For
     /// `L = 0` it is the expectation of Bougeret et al., Checkpointing strategies for parallel jobs
-    /// (10.1145/2063384.2063428), and with `D = 0` too that of Daly (10.1016/j.future.2004.11.016,
+    /// (10.1145/2063384.2063428), and, if also `D = 0`, that of Daly (10.1016/j.future.2004.11.016,
     /// equation 13). The background write enters as the restart does: after a restart the first checkpoint
     /// needs `t + s + L` without failure, each later one `t + s`. With `p = exp(-(t + s) / M)` and `q = p
     /// exp(-L / M)`, the time to the next checkpoint is `(1 - p) (exp(R / M) (M + D) + A)`, `A = (1 / q -

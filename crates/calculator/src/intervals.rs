@@ -51,7 +51,7 @@ pub struct Interval {
     pub half_high: Seconds,
     /// Share of measured runs from `low` to `high`.
     pub coverage: f64,
-    /// Number of measured runs behind the range.
+    /// Number of measured runs that determine the range.
     pub runs: usize,
     /// True if the class itself was measured; otherwise the range pools all classes.
     pub calibrated: bool,

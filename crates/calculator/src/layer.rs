@@ -8,6 +8,7 @@ mod recompute;
 
 pub(crate) use price::spread;
 pub use recompute::Kept;
+pub(crate) use recompute::Launches;
 
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
@@ -30,27 +31,33 @@ pub struct LayerCost {
     pub recompute: Work,
     /// Forward operators that the framework's recompute leaves out.
     pub kept: Kept,
+    /// Kernel launches of the forward pass, which recompute of a part repeats.
+    pub(crate) launches: Launches,
 }
 
 impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::kept(costing, layer);
-        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost.forward, cost.kept);
+        cost.recompute =
+            recompute::of(&costing.plan.recompute, layer, (&cost.forward, &cost.launches), cost.kept);
         cost
     }
 
-    /// The same layer under another policy.
+    /// The same layer under a different policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
-        self.recompute = recompute::of(policy, layer, &self.forward, self.kept);
+        self.recompute = recompute::of(policy, layer, (&self.forward, &self.launches), self.kept);
         self
     }
 
     /// Prices a layer without recompute.
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
-        let kept =
-            Kept { last_gemm: costing.software.skips_last_gemm, no_gemm: costing.plan.recomputes_products() };
+        let kept = Kept {
+            last_gemm: costing.software.skips_last_gemm,
+            no_gemm: costing.plan.recomputes_products(),
+            no_exchange: costing.software.recomputes_exchange,
+        };
         let mut cost = Self { kept, ..Self::default() };
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
         program::exchanges(costing, layer, &mut |exchange| cost.add_exchange(costing, &exchange));
@@ -88,6 +95,9 @@ impl LayerCost {
                 work.looped += Seconds::from_micros(operation.host_us);
             }
         }
+        if operation.phase == Phase::Forward {
+            self.launches.families[operation.family as usize] += operation.launches;
+        }
     }
 
     /// Adds the cost of an exchange, after the operations that may hide it.
@@ -100,6 +110,9 @@ impl LayerCost {
             work.add_communication(exchange.dimension, time, share);
             work.tensor_collectives += turn.stalls;
             work.launches += turn.launches - 1.0;
+            if turn.phase == Phase::Forward {
+                self.launches.dimensions[exchange.dimension as usize] += turn.launches;
+            }
         }
     }
 

@@ -44,6 +44,7 @@ pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 
 use crate::costing::clusters_of_stage;
+use crate::program::saved::{SavedSizes, Saving};
 use crate::treatment::Treatment;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Layer, Model};
@@ -68,7 +69,17 @@ pub struct MemoryInput<'a> {
     pub in_flight: Option<InFlight<'a>>,
 }
 
-impl MemoryInput<'_> {
+impl<'a> MemoryInput<'a> {
+    /// Sizes of the program's saved tensors.
+    pub(crate) fn sizes(&self) -> SavedSizes {
+        SavedSizes::new(self.model, self.cluster, self.plan, self.software)
+    }
+
+    /// The run as far as saved tensors depend on it.
+    pub(crate) fn saving(&self, sizes: &'a SavedSizes) -> Saving<'a> {
+        Saving { plan: self.plan, software: self.software, sizes }
+    }
+
     /// Device memory of a stage: that of its smallest kind of device.
     pub(crate) fn available(&self, stage: usize) -> Bytes {
         let main = self.cluster.accelerator.memory;
@@ -99,9 +110,8 @@ impl MemoryInput<'_> {
 /// Memory of a layer for one micro-batch on the device, and the additional memory of its backward pass, for a
 /// recompute policy.
 pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Treatment) -> (Bytes, Bytes) {
-    let MemoryInput { model, plan, software, .. } = *input;
-    let sizes = activations::sizes(model, input.cluster, plan, software);
-    let bytes = activations::treated_bytes(model, layer, plan, software, &sizes, treatment);
+    let sizes = input.sizes();
+    let bytes = activations::treated_bytes(&input.saving(&sizes), layer, treatment);
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
 
@@ -115,7 +125,8 @@ pub fn kept_by_layer(
     recompute: &Recompute,
     software: &MemorySoftware,
 ) -> Bytes {
-    let sizes = activations::sizes(model, cluster, plan, software);
+    let sizes = SavedSizes::new(model, cluster, plan, software);
     let treatment = Treatment { recompute: recompute.clone(), offload: 0.0 };
-    Bytes::new(activations::treated_bytes(model, layer, plan, software, &sizes, &treatment).saved)
+    let saving = Saving { plan, software, sizes: &sizes };
+    Bytes::new(activations::treated_bytes(&saving, layer, &treatment).saved)
 }

@@ -28,7 +28,7 @@ impl Convention {
 }
 
 /// FLOPs of forward and backward for one token at a sequence length, without recompute. N counts matrix
-/// parameters that a token uses, the head included and the input embedding not.
+/// parameters that a token uses, including the head and excluding the input embedding.
 pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) -> Flop {
     attending(model, sequence_length, sequence_length as f64, convention)
 }

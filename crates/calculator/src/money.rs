@@ -1,4 +1,4 @@
-//! Days, device-hours, dollars and energy of a whole training, from the time of one step.
+//! Days, device-hours, dollars and energy of a whole training run, from the time of one step.
 //!
 //! Responsible for: simple, cited arithmetic on a token budget, with the applied price and its date. Does not
 //! predict prices or failures: both are from the caller or the catalogue.
@@ -20,7 +20,7 @@ use serde::Serialize;
 #[serde(transparent)]
 pub struct DeviceHours(pub f64);
 
-/// Time and cost of a training.
+/// Time and cost of a training run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
@@ -97,7 +97,7 @@ pub fn energy(power: Watts, calendar: Seconds) -> KilowattHours {
     KilowattHours::new(power.get() * calendar.get() / 3.6e6)
 }
 
-/// Devices that finish a token budget by a deadline, if a device's throughput were independent of scale:
+/// Devices needed to finish a token budget by a deadline, if a device's throughput were independent of scale:
 /// `ceil(tokens / (tokens per second and device x deadline x availability))`. A starting point for a search.
 pub fn devices_for_deadline(
     tokens: f64,

@@ -1,6 +1,6 @@
 //! Time of one operator on one accelerator: GEMMs, attention and element-wise kernels.
 //!
-//! Responsible for burst performance of single kernels, from models fitted to measurements in
+//! Responsible for burst performance of individual kernels, from models fitted to measurements in
 //! `/catalog/operators`. Excludes launch and host overhead, software generations and power limits of long
 //! runs: layers apply those.
 
@@ -137,8 +137,8 @@ impl Device {
         self.corrections.as_ref().is_some_and(|c| c.includes_sustained_gemm_rate(data_type))
     }
 
-    /// The sustained over the burst rate of matrix units, from that of the related part of an unmeasured one.
-    /// More power for its peak raises it, up to 1.
+    /// The sustained over the burst rate of matrix units of an unmeasured part, from that of a related part.
+    /// More power relative to the peak raises it, up to 1.
     pub fn sustained(&self, rate: f64, data_type: DataType) -> f64 {
         rate.max((rate * self.gemm[data_type as usize].relief).min(1.0))
     }
@@ -162,8 +162,8 @@ impl Device {
         Self { accumulate, ..self }
     }
 
-    /// The same device with another minimum time of kernels, as a multiple: the start and end of one on the
-    /// device.
+    /// The same device with a different minimum time of kernels, as a multiple: the start and end of one on
+    /// the device.
     #[must_use]
     pub fn with_floors(mut self, factor: f64) -> Self {
         self.gemm.iter_mut().for_each(|law| law.scale_floors(factor));

@@ -81,6 +81,6 @@ pub fn stage_of_rank(plan: &Plan, rank: u64) -> usize {
 
 /// Rows of the vocabulary after padding to a multiple of `vocabulary_multiple x tensor_parallel` (Megatron).
 pub(crate) fn padded_vocabulary(vocabulary: u64, plan: &Plan) -> f64 {
-    let multiple = (plan.vocabulary_multiple.max(1) * plan.tensor_parallel).max(1);
-    (vocabulary.div_ceil(multiple) * multiple) as f64
+    let multiple = plan.vocabulary_multiple.max(1).saturating_mul(plan.tensor_parallel.max(1));
+    vocabulary.div_ceil(multiple).saturating_mul(multiple) as f64
 }

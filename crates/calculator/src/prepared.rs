@@ -314,7 +314,7 @@ pub struct Buffers {
     held: Vec<LocalParameters>,
     exposed: Vec<Seconds>,
     own: Vec<usize>,
-    /// Lower bound of the passes in `times`, if it was computed.
+    /// Lower bound on the passes in `times`, if it was computed.
     passes_at_least: Option<Seconds>,
     /// The last few pipelines, common to shardings that do not change passes.
     known: Vec<Known>,
@@ -379,7 +379,7 @@ pub fn step_time(
     step_time_again(costing, setting, priced, split, limit, buffers)
 }
 
-/// The same for a plan that differs from the last one in sharding below stage 3 alone, which does not change
+/// The same for a plan that differs from the last one only in sharding below stage 3, which does not change
 /// the passes.
 pub fn step_time_again(
     costing: &Costing<'_>,
@@ -489,8 +489,8 @@ fn jitter_share(costing: &Costing<'_>) -> f64 {
     costing.software.jitter_per_doubling * doublings
 }
 
-/// Lower bound of a step outside of its passes: the jitter factor, and the fixed part, to which the factor
-/// also applies.
+/// Lower bound on the part of a step outside its passes: the jitter factor, and the fixed part, to which the
+/// factor also applies.
 pub fn time_outside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     (1.0 + jitter_share(costing), fixed)

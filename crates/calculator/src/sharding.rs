@@ -142,9 +142,9 @@ fn hide(slowdown: f64, dimension: Dimension, work: &mut Work, cover: Seconds, co
 pub struct StageUpdate {
     /// Total time of gradient reduction, hidden and exposed.
     pub gradient_reduce: Seconds,
-    /// Exposed gradient reduction, including the slow-down of overlapped compute.
+    /// Exposed gradient reduction, including the slowdown of overlapped compute.
     pub gradient_exposed: Seconds,
-    /// The part overlapped with compute: `exposed = reduce - hidden + slow-down of that compute`.
+    /// The part overlapped with compute: `exposed = reduce - hidden + slowdown of that compute`.
     pub gradient_hidden: Seconds,
     /// Reductions with another stage, which follow and are exposed.
     pub between_stages: Seconds,

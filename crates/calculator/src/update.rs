@@ -144,8 +144,8 @@ fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
     ]
 }
 
-/// The collectives around the optimizer step of a stage with `local` parameters. None under full sharding:
-/// see [`inside_passes`].
+/// The collectives around the optimizer step of a stage with `local` parameters. None under full sharding
+/// that gathers in every pass: see [`inside_passes`].
 ///
 /// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded
 /// optimizer states (ZeRO-1 and 2; Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and
@@ -160,15 +160,20 @@ pub fn around_optimizer(
     let plan = costing.plan;
     let layout = costing.layout;
     let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
-    let is_updated = plan.sharding.zero_stage < 3;
+    let once = plan.gathers_once();
+    let is_updated = plan.sharding.zero_stage < 3 || once;
     let times = reductions_per_step(costing, micro_batches);
     let wire = plan.precision.gradient_reduce.bytes();
     let element = plan.precision.parameters.bytes();
     let bucket = bucket_elements(costing);
     of_weights(local)
         .into_iter()
-        .filter(move |of| is_updated && of.trained > 0.0 && of.groups[0].group(&layout).ranks > 1)
-        .flat_map(move |OfWeights { weights, trained: held, groups: [all, shard, copies], .. }| {
+        .filter(move |of| {
+            is_updated && of.gathered(once, element) > 0.0 && of.groups[0].group(&layout).ranks > 1
+        })
+        .flat_map(move |of| {
+            let gathered = of.gathered(once, element);
+            let OfWeights { weights, trained: held, groups: [all, shard, copies], .. } = of;
             let one = |purpose, operation, process_group, elements: f64, size: f64, count| {
                 let buckets = (elements / bucket).ceil().max(1.0);
                 let whole = UpdateCollective::whole(
@@ -178,13 +183,13 @@ pub fn around_optimizer(
                     process_group,
                     elements * size,
                 );
-                whole.map(|whole| UpdateCollective { buckets, count, ..whole })
+                whole.filter(|_| elements > 0.0).map(|whole| UpdateCollective { buckets, count, ..whole })
             };
             let ranks = shard.group(&layout).ranks as f64;
             let part = held / ranks;
             let owners = if costing.software.broadcasts_parameters { ranks } else { 1.0 };
             if sharded {
-                let gather = one(Purpose::Parameters, Collective::AllGather, shard, held, element, 1.0);
+                let gather = one(Purpose::Parameters, Collective::AllGather, shard, gathered, element, 1.0);
                 let gather = gather.map(|g| UpdateCollective { buckets: g.buckets.max(owners), ..g });
                 [
                     one(Purpose::Gradients, Collective::ReduceScatter, shard, held, wire, times),
@@ -198,8 +203,19 @@ pub fn around_optimizer(
         .flatten()
 }
 
+impl OfWeights {
+    /// Number of parameters in an all-gather, in elements of `element` bytes: trained ones, and frozen ones
+    /// if these are sharded too. Ranks gather weights in four bits as they hold them, and restore them
+    /// afterwards.
+    fn gathered(&self, with_frozen: bool, element: f64) -> f64 {
+        let frozen = self.frozen + self.nf4 * NF4_BYTES / element;
+        self.trained + if with_frozen { frozen } else { 0.0 }
+    }
+}
+
 /// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each
-/// once. None otherwise.
+/// once. None otherwise, and none if a pipeline stage gathers once a step
+/// ([`railwright_spec::plan::Plan::gathers_once`]).
 ///
 /// Parameters are gathered before use, gradients scattered after it (Rajbhandari et al. 2020, section 7.2.2;
 /// Zhao et al. 2023, section 3.2), with the bytes of [`around_optimizer`]. `count` is 1: the number of
@@ -210,15 +226,15 @@ pub fn inside_passes(
 ) -> impl Iterator<Item = UpdateCollective> {
     let plan = costing.plan;
     let layout = costing.layout;
-    let is_sharded = plan.sharding.zero_stage >= 3 && plan.shard_group() > 1;
+    let is_sharded = plan.sharding.zero_stage >= 3 && plan.shard_group() > 1 && !plan.gathers_once();
     let wire = plan.precision.gradient_reduce.bytes();
     let element = plan.precision.parameters.bytes();
     of_weights(local)
         .into_iter()
         .filter(move |of| is_sharded && of.trained + of.frozen + of.nf4 > 0.0)
-        .flat_map(move |OfWeights { weights, trained, frozen, nf4, groups: [_, shard, copies] }| {
-            // Ranks gather weights in four bits as they hold them, and restore them afterwards.
-            let gathered = trained + frozen + nf4 * NF4_BYTES / element;
+        .flat_map(move |of| {
+            let gathered = of.gathered(true, element);
+            let OfWeights { weights, trained, groups: [_, shard, copies], .. } = of;
             let one = |purpose, operation, process_group, elements: f64, size: f64| {
                 UpdateCollective::whole(
                     &layout,

@@ -17,7 +17,7 @@ use railwright_spec::plan::{
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Watts};
 use railwright_spec::software;
 
-/// Maximum relative difference of sums in another order.
+/// Maximum relative difference of sums in a different order.
 const ROUNDING: f64 = 1e-9;
 
 /// Maximum relative increase of a step that should not be longer. Generations that reduce in hooks
@@ -142,7 +142,7 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
     })
 }
 
-/// Most random settings contradict each other, so a large number of rejected ones is no failure.
+/// Most random settings contradict each other, so a large number of rejected ones is not a failure.
 /// `PROPTEST_CASES` sets another number of cases.
 fn some(cases: u32) -> ProptestConfig {
     // The default reads the environment.

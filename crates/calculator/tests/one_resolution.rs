@@ -53,7 +53,8 @@ fn validation_predicts_what_an_estimate_of_the_users_run_gives() {
     assert!(with_inferred_software > 30, "{with_inferred_software} ran the software that is inferred");
 }
 
-/// A chosen layout that is written out keeps its software and its time: a change without effect is no change.
+/// A chosen layout that is written out keeps its software and its time: a change without effect is not a
+/// change.
 #[test]
 fn a_chosen_layout_written_out_is_the_same_run() {
     let mut with_experts = 0;

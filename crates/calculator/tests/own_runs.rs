@@ -24,7 +24,7 @@ fn median(mut errors: Vec<f64>) -> f64 {
     errors[errors.len() / 2]
 }
 
-/// Checks that the rows outside of a bound are exactly the named ones: a corrected cause removes its names
+/// Checks that the rows outside a bound are exactly the named ones: a corrected cause removes its names
 /// from the list.
 #[track_caller]
 fn exceptions(broken: &[String], named: &[&str]) {

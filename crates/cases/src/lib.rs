@@ -1,4 +1,4 @@
-//! Number of cases of property tests whose case is slower than most.
+//! Number of cases of property tests whose cases are slower than most.
 //!
 //! Responsible for: one rule, so that `PROPTEST_CASES` raises every property test. A configuration made with
 //! `ProptestConfig::with_cases` ignores this variable.
@@ -8,8 +8,8 @@ use proptest::test_runner::Config;
 /// Cases of a property test without `PROPTEST_CASES` (proptest's own default).
 const DEFAULT: u64 = 256;
 
-/// Configuration of a property test with `usual` cases. `PROPTEST_CASES` changes them in the ratio in which
-/// it changes proptest's default of 256: 20,000 makes 12 usual cases 937. At least one case.
+/// Configuration of a property test with `usual` cases. `PROPTEST_CASES` scales them by its ratio to
+/// proptest's default of 256: with 20,000, 12 usual cases become 937. At least one case.
 pub fn cases(usual: u32) -> Config {
     let default = Config::default();
     Config { cases: scaled(usual, default.cases), ..default }

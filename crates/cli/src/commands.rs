@@ -1,4 +1,4 @@
-//! The commands, a file each: arguments to an answer, and the answer to the printer.
+//! The commands, one file each: arguments to an answer, and the answer to the printer.
 
 mod catalogues;
 #[cfg(not(target_family = "wasm"))]
@@ -94,13 +94,13 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             "SQL, Parquet and the server require the installed program",
         )),
         // Every other command reads files.
-        _ => Err(reads_no_files()),
+        _ => Err(does_not_read()),
     }
 }
 
 /// The answer of a program without readers to a command about files.
-fn reads_no_files() -> Failure {
-    without("this program reads no files", "load the program with readers")
+fn does_not_read() -> Failure {
+    without("this program does not read files", "load the program with readers")
 }
 
 fn without(what: &str, hint: &str) -> Failure {

@@ -1,8 +1,8 @@
 //! The commands for a program that links this one, such as the Python package: a request as input, values as
 //! output, without a process or text between.
 //!
-//! Responsible for: one request to its command, the result as values and as text, and its notes. Computes
-//! nothing itself. Excludes commands about the terminal.
+//! Responsible for: mapping one request to its command, the result as values and as text, and its notes.
+//! Computes nothing itself. Excludes commands about the terminal.
 //!
 //! ```
 //! let mut arguments = serde_json::Map::new();
@@ -65,7 +65,7 @@ pub fn ask(
     let outcome = match end {
         Ok(end) => railwright_server::Outcome::from(end).name(),
         Err(Failure::Input(problems)) => return Err(problems),
-        // This output is no pipe.
+        // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("internal error: the result was lost")]),
     };
     let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };

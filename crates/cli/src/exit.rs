@@ -92,7 +92,7 @@ impl From<Refused> for Failure {
 }
 
 impl From<Failure> for Refused {
-    /// Reading never prints, so a closed output is no failure of it.
+    /// Reading never prints, so a closed output is not a failure of it.
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Input(problems) => Self(problems),

@@ -1,8 +1,8 @@
 //! The program `railwright` as a library: [`main`] runs a command line, [`door`] the same commands for a
 //! front end that links them.
 //!
-//! Responsible for: nothing but wiring. Arguments are in `args`, each command is a file in `commands`. All
-//! output passes `printer`, all input passes `input`. Exit codes are in `exit`.
+//! Responsible for: wiring only. Arguments are in `args`, each command is a file in `commands`. All
+//! output passes through `printer`, all input through `input`. Exit codes are in `exit`.
 //!
 //! ```
 //! let arguments = serde_json::json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 64, "tp": 2 });
@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are successful results, the rest are errors; clap prints each to its stream. A
-            // closed stream is no error.
+            // closed stream is not an error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
         }

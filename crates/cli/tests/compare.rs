@@ -80,7 +80,7 @@ fn tokens_of_the_run_are_times_of_a_log_without_a_clock() {
     let measured = &answer["sides"][1];
     assert_eq!(measured["times_from"], "tokens_per_second");
     let seconds = measured["step_time"].as_f64().expect("seconds");
-    // 128 sequences of 8,192 tokens on 8 GPUs at 3,305 tokens a second each.
+    // 128 sequences of 8,192 tokens on 8 GPUs at 3,305 tokens per second each.
     assert!((seconds - 128.0 * 8192.0 / 8.0 / 3305.0).abs() < 1e-6, "{seconds}");
 }
 

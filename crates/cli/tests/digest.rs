@@ -124,7 +124,7 @@ fn digests_beside_their_traces_are_no_second_job() {
     assert!(outcome.code == 2 && outcome.stderr.contains("2 jobs found"), "{}", outcome.stderr);
 }
 
-/// A digest that is missing, cut or of another version is a missing rank.
+/// A digest that is missing, cut or of a different version is a missing rank.
 #[test]
 fn an_unreadable_digest_is_a_missing_rank() {
     let folder = Folder::new("digest-missing");
@@ -202,7 +202,7 @@ fn one_and_four_tasks_write_the_same_bytes() {
     assert_eq!(whole, moved.collect());
     let nothing = start(&folder.at("none"), &[]);
     assert_eq!(nothing.status.code(), Some(2));
-    // More tasks than files: a task without files is no error.
+    // More tasks than files: a task without files is not an error.
     let idle = [("SLURM_PROCID", "60".into()), ("SLURM_NTASKS", "64".into())];
     assert!(start(&folder.at("idle"), &idle).status.success());
 }

@@ -26,7 +26,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Targets of links and pictures outside of code blocks.
+/// Targets of links and pictures outside code blocks.
 fn links(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;

@@ -186,7 +186,7 @@ fn long_and_foreign_files_are_refused() {
 fn errors_are_coloured_only_when_asked() {
     let line = ["gpus", "show", "h10"];
     let bytes = |mut command: std::process::Command| command.output().expect("starts").stderr;
-    assert!(!bytes(program(&line)).contains(&0x1b), "a pipe is no terminal");
+    assert!(!bytes(program(&line)).contains(&0x1b), "a pipe is not a terminal");
     let coloured = program(&[&line[..], &["--color", "always"][..]].concat());
     assert!(bytes(coloured).contains(&0x1b));
     let mut forced = program(&line);

@@ -71,7 +71,7 @@ fn a_decompression_bomb_ends_at_the_limit() {
     is_at_the_limit(&run(&["log", log.path(), "--memory-limit", "64MiB"]));
 }
 
-/// Memory freed by a large request serves the next one: it is no reason to reject it.
+/// Memory freed by a large request serves the next one: it is not a reason to reject it.
 #[test]
 fn a_server_answers_after_a_question_that_reached_the_limit() {
     let (large, small) =

@@ -134,7 +134,7 @@ fn the_prediction_beside_traces_is_calibrated_and_changed() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// A late rank is no transfer: its wait is separate from the predicted communication, with its name.
+/// A late rank is not a transfer: its wait is separate from the predicted communication, with its name.
 #[test]
 fn waiting_for_a_rank_is_no_exposed_communication() {
     let compared = json(

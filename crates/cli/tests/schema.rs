@@ -98,7 +98,7 @@ fn root(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The words of a command; quotes keep a text with blanks together.
+/// The words of a command; quotes keep a text with spaces together.
 fn words(question: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in question.replace("{LLAMA}", LLAMA).split('\'').enumerate() {

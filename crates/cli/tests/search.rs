@@ -226,7 +226,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     assert_eq!(large["verdict"], "too_large");
     assert!(number(&large, "/lacks") > 0.0);
     assert_eq!(number(&large, "/lacks"), number(&large, "/miss/missing"));
-    // 512 sequences are no multiple of three, and the divisor is named.
+    // 512 sequences are not a multiple of three, and the divisor is named.
     let third = verdict("mbs=3", &line);
     let message = third["problems"][0]["message"].as_str().expect("a message");
     assert!(message.contains("512 sequences cannot be divided into micro-batches of 3"), "{message}");

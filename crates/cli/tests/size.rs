@@ -113,7 +113,7 @@ fn the_table_names_its_criterion_and_its_batch() {
     assert_eq!(strict["size"]["verdict"]["stops"][0]["is_reached"], true);
 }
 
-/// DeepSeek-V3 was trained with 15,360 sequences of 4,096 tokens a step (arXiv:2412.19437, section 4.2).
+/// DeepSeek-V3 was trained with 15,360 sequences of 4,096 tokens per step (arXiv:2412.19437, section 4.2).
 #[test]
 fn the_batch_is_the_published_one_where_there_is_one() {
     let on = |more: &[&'static str]| {

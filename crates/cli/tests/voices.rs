@@ -121,7 +121,7 @@ fn colour_follows_the_wishes() {
         }
         command.output().expect("starts").stdout.contains(&0x1b)
     };
-    assert!(!has_colour("auto", None), "a pipe is no terminal");
+    assert!(!has_colour("auto", None), "a pipe is not a terminal");
     assert!(has_colour("always", None) && has_colour("auto", Some(("CLICOLOR_FORCE", "1"))));
     assert!(!has_colour("never", Some(("CLICOLOR_FORCE", "1"))));
     assert!(!has_colour("auto", Some(("NO_COLOR", "1"))));

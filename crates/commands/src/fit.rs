@@ -1,4 +1,4 @@
-//! The fit of a run, for commands with other figures than its memory.
+//! The fit of a run, for commands with figures other than its memory.
 
 use railwright_answers::memory_report;
 use railwright_calculator::memory::Fit;
@@ -7,7 +7,7 @@ use railwright_reports::stage_memory::reason;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 
-/// Warns of a run that is not sure to fit, and returns its fit.
+/// Warns of a run that may not fit, and returns its fit.
 ///
 /// # Errors
 ///

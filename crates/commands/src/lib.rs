@@ -1,9 +1,10 @@
 //! The commands without command lines and printing: a request, with the files that it names, to a typed
 //! report.
 //!
-//! Responsible for: what a command reads, its defaults, the order of its work, and the files that it writes.
-//! A front end converts its arguments to a request, receives notes, progress and texts as a [`Front`], and
-//! prints the report. Formulas are in the libraries below, tables and JSON in `railwright-reports`.
+//! Responsible for: the inputs of a command, its defaults, the order of its work, and the files that it
+//! writes. A front end converts its arguments to a request, receives notes, progress and texts as a
+//! [`Front`], and prints the report. Formulas are in the libraries below, tables and JSON in
+//! `railwright-reports`.
 //!
 //! ```
 //! use railwright_commands::{Checkpoints, Goodput, goodput};

@@ -1,4 +1,4 @@
-//! Commands about networks: what options and files describe, and the work on it.
+//! Commands on networks: the networks that options and files describe, and the work on them.
 
 pub(crate) mod collective;
 pub(crate) mod cost;
@@ -25,7 +25,7 @@ pub struct Specified {
     pub routing: Option<String>,
     /// Failed parts.
     pub fail: Vec<String>,
-    /// What becomes of the traffic of a device that lost ports.
+    /// Treatment of the traffic of a device that lost ports.
     pub recovery: String,
 }
 
@@ -35,7 +35,7 @@ impl Specified {
         on_network::routed(&self.on, self.routing.as_deref())
     }
 
-    /// The network and a cluster as flags, each after a blank.
+    /// The network and a cluster as flags, each after a space.
     fn flags(&self, cluster: Option<&str>) -> String {
         on_network::flags(cluster, &self.on, self.fabric.as_deref())
     }

@@ -118,7 +118,7 @@ pub fn note() {
     NOTED.set(Some(Vec::new()));
 }
 
-/// Ends the record: the accessed files, if none changed meanwhile; `None` also without a record.
+/// Ends the record: the accessed files, if none changed meanwhile; `None` without a record.
 pub fn noted() -> Option<Vec<Seen>> {
     NOTED.take().filter(|noted| noted.iter().all(Seen::is_at_rest))
 }

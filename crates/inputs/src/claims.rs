@@ -1,7 +1,7 @@
 //! Settings that a training log prints about its own run.
 //!
 //! Responsible for: the arguments at the head of a log, and the batch of its last reports, as claims to
-//! compare with a run. A setting that the log does not print is no claim.
+//! compare with a run. A setting that the log does not print is not a claim.
 
 use railwright_calculator::calibration::{Claim, differences};
 use railwright_profiler::log::TrainingLog;
@@ -24,7 +24,7 @@ pub fn of(log: &TrainingLog, last_batch: Option<u64>, file: &str) -> Vec<Claim> 
     claims
 }
 
-/// Settings that a log prints and that a run has otherwise, as text.
+/// Settings that a log prints and that differ in a run, as text.
 pub fn against(log: &TrainingLog, run: &Run, file: &str) -> Vec<String> {
     let last = log.reports.iter().rev().find(|report| report.seconds.is_finite());
     differences(&of(log, last.and_then(|report| report.batch), file), &run.model, &run.plan)

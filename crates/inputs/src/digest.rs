@@ -1,8 +1,8 @@
 //! `digest`: the trace of a rank as a small file that is joined with those of other ranks.
 //!
 //! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is
-//! bounded by one trace for each core. An unreadable file only removes its own rank. Recordings that are no
-//! trace of a rank are rejected.
+//! bounded by one trace for each core. An unreadable file only removes its own rank. Recordings that are not
+//! traces of a rank are rejected.
 
 use crate::jobs::Wanted;
 use crate::traces::{self, sources};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 const WANTED: Wanted = Wanted { command: "digest", kinds: &[&[Family::Ranks]], several: &[Family::Ranks] };
-/// Result of one file: written digests with their sizes, or the reason why not.
+/// Result of one file: written digests with their sizes, or the reason why there are none.
 pub type Written = Result<Vec<u64>, Problem>;
 
 /// `3/16`: the fourth of sixteen parts.

@@ -35,7 +35,7 @@ pub fn of(path: &str) -> Kind {
     if records.is_some() && !is_log {
         return Kind::Traces;
     }
-    // A log may be compressed, and then it is no text.
+    // A log may be compressed, and then it is not text.
     let Ok(text) = crate::read(path, LOG_LIMIT) else {
         return if is_log { Kind::Log } else { Kind::Traces };
     };

@@ -90,12 +90,12 @@ pub fn title(paths: &[String]) -> String {
 /// True if files are read. A page without a file loads a program without readers.
 pub const FILES: bool = cfg!(any(not(target_family = "wasm"), feature = "files"));
 
-/// The longest configuration file that is read.
+/// Maximum length of a configuration file.
 pub const CONFIG_LIMIT: u64 = 64 << 20;
-/// The longest table that is read.
+/// Maximum length of a table.
 pub const TABLE_LIMIT: u64 = 1 << 30;
 
-/// The longest log that is read.
+/// Maximum length of a log.
 pub const LOG_LIMIT: u64 = 1 << 30;
 
 /// Content of standard input, which cannot be read twice; a launch file may be.
@@ -279,7 +279,7 @@ fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Proble
 /// The error of a program without readers; a page asks the one with readers. Callers test `FILES` themselves,
 /// so that the compiler drops what follows.
 fn no_readers(label: &str) -> Problem {
-    Problem::new("this program reads no files").in_file(label)
+    Problem::new("this program does not read files").in_file(label)
 }
 
 fn too_long(length: u64, limit: u64, path: &str) -> Problem {

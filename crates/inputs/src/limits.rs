@@ -47,7 +47,7 @@ pub fn threads(wanted: Option<usize>) -> usize {
 }
 
 /// Limits the threads requested by the environment to the processors: more are slower, and thousands make no
-/// progress. Returns a note on a mistaken number.
+/// progress. Returns a note on an invalid number.
 pub fn bound_threads() -> Option<String> {
     let most = processors();
     let asked = asked().filter(|asked| *asked > most as u128)?;
@@ -117,7 +117,7 @@ pub struct Open(());
 
 impl Open {
     /// Registers a request.
-    #[expect(clippy::new_without_default, reason = "a registration is no value")]
+    #[expect(clippy::new_without_default, reason = "a registration is not a value")]
     pub fn new() -> Self {
         OPEN.fetch_add(1, Ordering::Relaxed);
         Self(())

@@ -144,7 +144,7 @@ impl Measured {
         self.job.as_ref().filter(|(job, _)| job.world_size_known).map(|(job, _)| job.world_size)
     }
 
-    /// Returns an error for logs of another run, or a warning about doubtful traces.
+    /// Returns an error for logs of a different run, or a warning about doubtful traces.
     pub fn belong(&self, run: Option<&Run>) -> Result<Option<Warning>, Problem> {
         same_run::check(&self.logs, run, self.traced())?;
         Ok(same_run::doubt(run, self.traced()))
@@ -189,7 +189,7 @@ impl Measured {
     }
 }
 
-/// The accelerator that a driver's name means.
+/// The accelerator to which a driver's name refers.
 pub fn accelerator_of(device: &str) -> Option<String> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()

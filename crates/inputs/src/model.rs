@@ -1,12 +1,12 @@
-//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one,
-//! or `-`.
+//! Model for a word on the command line: a name of the catalogue, a `config.json`, a folder that contains
+//! one, or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};
 use railwright_spec::problem::Problem;
 use std::path::{Path, PathBuf};
 
-/// The model of a word.
+/// The model for a word.
 pub fn model(word: &str) -> Result<Model, Problem> {
     match path_of(word)? {
         Some(path) => {
@@ -36,7 +36,7 @@ pub fn config_text(path: &str) -> Result<String, Problem> {
 /// Suffixes of files with a model or a launch; names of models have none of them.
 const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt", "py"];
 
-/// The path of a word, or `None` if it is a name of the catalogue.
+/// The path for a word, or `None` if it is a name of the catalogue.
 pub fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if word == "-" {
         return Ok(Some(word.to_owned()));
@@ -59,7 +59,7 @@ pub fn path_of(word: &str) -> Result<Option<String>, Problem> {
     Ok(Some(config_in(word)?.unwrap_or_else(|| word.to_owned())))
 }
 
-/// The `config.json` in a directory; `None` if the path is no directory.
+/// The `config.json` in a directory; `None` if the path is not a directory.
 fn config_in(path: &str) -> Result<Option<String>, Problem> {
     let folder = Path::new(path);
     if path == "-" || !access::is_folder(folder) {

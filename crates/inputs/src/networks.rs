@@ -1,6 +1,6 @@
 //! Networks as inputs: designs, price lists, fabrics, and the network and hosts of a run.
 //!
-//! Responsible for: settings to designs and allocations. Excludes what happens on a network.
+//! Responsible for: conversion of settings to designs and allocations. Excludes the traffic on a network.
 
 pub mod on_fabric;
 pub mod on_hosts;
@@ -15,7 +15,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::Sheet;
 use std::path::Path;
 
-/// The longest table of failure rates that is read.
+/// Maximum length of a table of failure rates.
 pub const RATES_LIMIT: u64 = 1 << 20;
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
@@ -43,7 +43,7 @@ pub fn design(
     Ok(sheet)
 }
 
-/// Prices of the catalogue under the lists of files, the last one on top.
+/// Prices of the catalogue, overridden by the lists of files; the last list takes precedence.
 pub fn prices(files: &[String]) -> Result<Prices, Problem> {
     let mut prices = Prices::catalogue()?;
     for path in files {

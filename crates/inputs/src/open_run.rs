@@ -1,7 +1,7 @@
 //! The runs that `search` and `size` choose plans for: one for each given cluster and number of devices.
 //!
-//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and
-//! a plan back to its command line. Does not choose.
+//! Responsible for: conversion of the command line to a model, a cluster and fixed plan settings, once per
+//! combination; and a plan back to its command line. Does not choose.
 
 use crate::run::{self, Sources};
 use crate::{Caller, Disk};
@@ -235,7 +235,7 @@ impl Question for Asked {
         self.has_devices
     }
 
-    /// The same cluster with another number of devices.
+    /// The same cluster with a different number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
         of(&self.arguments, self.freedom.as_ref(), word, Some(devices))

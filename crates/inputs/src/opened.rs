@@ -1,7 +1,7 @@
 //! The traces of a job, read and joined once for all results.
 //!
-//! Responsible for: files to ranks on a common clock, shared by the requests of a server, and the profiles of
-//! each job. Recordings without a rank are returned to the caller. Prints only skipped files.
+//! Responsible for: conversion of files to ranks on a common clock, shared by the requests of a server, and
+//! the profiles of each job. Recordings without a rank are returned to the caller. Prints only skipped files.
 
 use crate::jobs::Wanted;
 use crate::kept::Kept;
@@ -17,6 +17,7 @@ use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::{Options, Profile, Workers, profile};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::view::Tables;
+use railwright_spec::human;
 use railwright_spec::plan::RankOrder;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
@@ -34,7 +35,7 @@ const PROFILE: u64 = 64 << 10;
 pub struct Read {
     /// Its ranks.
     pub job: Job,
-    /// What the ranks have in common.
+    /// Common properties of the ranks.
     pub joined: Joined,
     /// True if the folder of the traces contains files of monitors.
     pub has_monitors: bool,
@@ -48,7 +49,7 @@ pub struct Read {
 /// Joining options.
 #[derive(Clone, PartialEq)]
 pub struct How {
-    /// Names that communicate.
+    /// Names of communication kernels.
     pub names: NameTable,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
@@ -59,7 +60,7 @@ pub struct How {
 }
 
 impl How {
-    /// The sizes for a job with this number of ranks. A run of another size is another run.
+    /// The sizes for a job with this number of ranks. A run of a different size is another run.
     fn layout(&self, world: u32) -> Option<Layout> {
         let of_run = || self.of_run.clone().filter(|layout| layout.world() == u64::from(world));
         self.layout.clone().or_else(of_run)
@@ -170,10 +171,12 @@ pub const fn ranks(command: &'static str) -> Wanted {
 
 /// The problem of recordings without a rank.
 pub fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
-    Problem::new(format!("no trace of a rank in {} file(s)", loaded.files)).in_file(paths.join(" ")).hint(
-        "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
+    Problem::new(format!("no trace of a rank in {}", human::several(loaded.files as u64, "file")))
+        .in_file(paths.join(" "))
+        .hint(
+            "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
         `railwright hang` for flight records and metrics",
-    )
+        )
 }
 
 /// The parallel sizes of a run, innermost first. `None` with experts, whose groups overlap the other groups.

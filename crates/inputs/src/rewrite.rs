@@ -1,7 +1,7 @@
-//! The user's file with another layout, read back like the original.
+//! The user's file with a different layout, read back like the original.
 //!
 //! Responsible for: passing the file to the editor of its format and resolving the edited text with the same
-//! command line. An edit with another run than the intended one is rejected, except for settings that the
+//! command line. An edit with a run other than the intended one is rejected, except for settings that the
 //! framework cannot express. An edit that changes the inferred software generation gets a comment that keeps
 //! it.
 
@@ -64,12 +64,15 @@ pub fn with(
         if resolved.run.model.parameters().total != own.model.parameters().total
             || resolved.run.cluster.devices != own.cluster.devices
         {
-            return Err("the edited file would have another model or number of GPUs".to_owned());
+            return Err("the edited file would have a different model or number of GPUs".to_owned());
         }
         let others: Vec<String> =
             differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
         if !others.is_empty() {
-            return Err(format!("the edited file would have another {}", human::shorten(&others.join(", "))));
+            return Err(format!(
+                "the edited file would have a different {}",
+                human::shorten(&others.join(", "))
+            ));
         }
         back.replace(Some(resolved.run.plan));
         Ok(())

@@ -42,7 +42,7 @@ impl From<&Self> for Sources {
     }
 }
 
-/// Default cluster of a run without one: by far the most measured runs used it.
+/// Default cluster of a run without one: by far most measured runs used it.
 pub const USUAL_CLUSTER: &str = "dgx-h100";
 
 /// Resolves the command line; problems refer to its flags.
@@ -184,7 +184,7 @@ fn in_named_file(arguments: &Sources, problem: Problem) -> Problem {
     }
 }
 
-/// The cluster that applies without being named: that of a named run file stays.
+/// The cluster that applies if none is named; that of a named run file takes precedence.
 pub fn conventional_cluster(named_run: Option<&RunSpec>) -> Option<&'static str> {
     if named_run.is_some_and(|spec| spec.cluster.has_machine()) { None } else { convention::cluster() }
 }
@@ -194,7 +194,7 @@ pub fn from_file(path: &str) -> Result<RunSpec, Problem> {
     railwright_answers::run_file(path, &crate::Disk)
 }
 
-/// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
+/// The cluster for a word: a preset, a file, or the usual system of an accelerator.
 pub fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
     railwright_answers::cluster(word, &crate::Disk)
 }

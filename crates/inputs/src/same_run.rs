@@ -29,8 +29,8 @@ impl Said {
     }
 }
 
-/// Returns an error for logs of another run than the named one, or of another number of devices than in the
-/// traces.
+/// Returns an error for logs of a run other than the named one, or with a number of devices other than that
+/// of the traces.
 pub fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Result<(), Problem> {
     for log in logs {
         let mut differs = run.map_or_else(Vec::new, |run| differences(&log.claims, &run.model, &run.plan));

@@ -41,7 +41,7 @@ pub fn of_log(path: &str, run: Option<&Run>, printer: &dyn Caller) -> Result<Ste
                  the `trainer_state.json` of the finished run"
             }
             (_, None) if log.reports.len() > 2 => {
-                "it has rates but no time stamps, and step times require the run: pass its launch file"
+                "it has rates but no timestamps, and step times require the run: pass its launch file"
             }
             _ => "log at least three steps",
         }));

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Loaded {
     /// Recordings, in the order of their paths.
     pub recordings: Vec<Recording>,
-    /// Files that could not be read, and why.
+    /// Files that could not be read, with the reason.
     pub problems: Vec<Problem>,
     /// Number of files, including members of archives.
     pub files: usize,

@@ -21,7 +21,7 @@ pub struct Trial {
     pub plan: Plan,
     /// Seconds of the median step.
     pub seconds: f64,
-    /// Seconds that the calculator predicts of it.
+    /// Seconds that the calculator predicts for it.
     pub predicted: f64,
 }
 

@@ -1,8 +1,8 @@
 //! Atomic writing of all output files.
 //!
 //! Responsible for: a temporary file in the same folder, synced before it replaces the old one, so that
-//! readers always find one complete file; and its removal if the program is stopped. Other than plain files
-//! (a pipe, a terminal, `/dev/stdout`) are written directly.
+//! readers always find one complete file; and its removal if the program is stopped. Outputs other than plain
+//! files (a pipe, a terminal, `/dev/stdout`) are written directly.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -28,7 +28,7 @@ static LARGE: Mutex<BTreeMap<PathBuf, Vec<String>>> = Mutex::new(BTreeMap::new()
 /// Maximum number of followed links.
 const LINKS: usize = 16;
 
-/// Sets the work before a file is written.
+/// Sets work to run before a file is written.
 pub fn prepare_with(work: fn()) {
     // The first one stays.
     let _ = BEFORE.set(work);

@@ -22,7 +22,7 @@ pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bi
         return;
     }
     let message = format!(
-        "frozen weights in {bits} bits are not modelled: they are estimated in 16, an upper bound of memory"
+        "frozen weights in {bits} bits are not modelled: they are estimated in 16, an upper bound on memory"
     );
     draft.remark(RemarkKind::NotModelled, source, line, message);
 }

@@ -21,7 +21,7 @@ const KEYS: &[(&str, Option<f64>)] = &[
     ("expert_imbalance", None),
 ];
 
-/// The comments of a plan on a cluster, a line each.
+/// The comments of a plan on a cluster, one line each.
 pub(crate) fn write(plan: &Plan, model: &Model, cluster: &Cluster) -> String {
     let is_default = |key: &str| match key {
         "segment" => is_default_segment(plan, cluster),

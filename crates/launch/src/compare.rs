@@ -32,11 +32,11 @@ pub struct Comparison {
     /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or
     /// `reserved`.
     pub figure: &'static str,
-    /// Measured, in seconds, tokens a second, TFLOP/s or bytes.
+    /// Measured, in seconds, tokens per second, TFLOP/s or bytes.
     pub measured: f64,
     /// Predicted.
     pub predicted: f64,
-    /// Predicted over measured, less 1.
+    /// Predicted over measured, minus 1.
     pub difference: f64,
     /// True if the measurement is inside the interval. `None` for figures without one.
     pub inside: Option<bool>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Opens the files that a script reads or starts.
 pub trait Files {
-    /// The path (as messages call it) and the text of a file; `path` is as the script has it, `from` is the
+    /// The path (as messages call it) and the text of a file; `path` is as in the script, `from` is the
     /// path of the script. Otherwise the reason, as in "it is not here".
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String>;
 }
@@ -15,7 +15,7 @@ pub trait Files {
 /// Context of a launch file.
 #[derive(Default)]
 pub struct Context<'a> {
-    /// Variables of the environment, `TP` and `8`.
+    /// Environment variables, such as `TP` with `8`.
     pub variables: Vec<(String, String)>,
     /// Arguments of a script; `None` if unknown.
     pub arguments: Option<Vec<String>>,

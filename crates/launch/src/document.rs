@@ -1,6 +1,6 @@
 //! A configuration as keys, values and lines, for any format.
 //!
-//! Responsible for: YAML, TOML, JSON and lists of overrides becoming one flat list of dotted keys, each with
+//! Responsible for: YAML, TOML, JSON and lists of overrides as one flat list of dotted keys, each with
 //! the line of its value. Independent of the meaning of keys. Rejects texts above limits of length, depth and
 //! references.
 
@@ -20,7 +20,7 @@ pub(crate) use tree::{Data, Node, Spot};
 
 use railwright_spec::problem::Problem;
 
-/// Longer texts are no configurations.
+/// Longer texts are not configurations.
 pub(crate) const LONGEST: usize = 4 << 20;
 /// Deeper ones neither.
 pub(crate) const DEEPEST: usize = 64;

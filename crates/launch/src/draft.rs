@@ -62,7 +62,7 @@ impl Draft {
     }
 
     /// Sets a key of a run file: `draft.set("plan.tensor_parallel", &8, "--tensor-model-parallel-size 8",
-    /// Some(12))`. `source` is the text of the file, or the default, then without a line. Later values
+    /// Some(12))`. `source` is the text of the file, or the default, which has no line. Later values
     /// override.
     pub fn set<T: Field>(&mut self, key: &str, value: &T, source: &str, line: Option<usize>) {
         self.set_value(key, &value.write(), source, line);
@@ -203,8 +203,8 @@ impl Draft {
         self.launch.model_config = Some(text);
     }
 
-    /// Adds a remark; see [`Remark`]. A message that begins with its source loses it: printers put the source
-    /// in front.
+    /// Adds a remark; see [`Remark`]. The source is removed from a message that begins with it: printers add
+    /// the source.
     pub fn remark(
         &mut self,
         kind: RemarkKind,

@@ -1,8 +1,8 @@
-//! Variables of the environment that reach a program: exported ones, those before a command, and those of its
+//! Environment variables that reach a program: exported ones, those before a command, and those of its
 //! launcher or container.
 //!
-//! Responsible for: remarks on all that no reader and no estimate has, so that none of them passes as read.
-//! Variables of a framework belong to its reader.
+//! Responsible for: remarks on all that no reader and no estimate uses, so that none of them is taken as
+//! read. Variables of a framework belong to its reader.
 
 mod known;
 

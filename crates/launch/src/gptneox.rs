@@ -45,7 +45,7 @@ const KNOWN: &[Known] = &[
     ("use_bias_in_mlp", Read),
     (
         "use_bnb_optimizer",
-        Lost(&["false"], "moments are estimated in 32 bits instead of 8, an upper bound of memory"),
+        Lost(&["false"], "moments are estimated in 32 bits instead of 8, an upper bound on memory"),
     ),
     ("checkpoint_activations", Read),
     ("checkpoint_num_layers", Lost(&["1"], "layers are assumed to be kept one by one")),
@@ -296,7 +296,7 @@ pub(crate) fn read_document(
 /// A file without model and layout is one of several that GPT-NeoX reads together: what it lacks has no
 /// default.
 fn part(fields: &mut Fields<'_>) {
-    let why = "it is one of several files of a GPT-NeoX configuration, without model and layout";
+    let why = "it is one of several files of a GPT-NeoX configuration and contains neither model nor layout";
     fields.draft.partial(why);
     for (key, path) in [
         ("plan.tensor_parallel", "model_parallel_size"),

@@ -112,7 +112,7 @@ pub enum RemarkKind {
     Invalid,
     /// A name that is not known; the nearest known one is in the message.
     Unknown,
-    /// Known, changes time or memory, and the calculator has no word for it.
+    /// Known, changes time or memory, and not expressible in the calculator.
     NotModelled,
     /// An inferred value.
     Assumed,
@@ -165,7 +165,7 @@ pub struct Measured {
     pub step_time_range: (f64, f64),
     /// Tokens per step, if the log has batch and sequence length.
     pub tokens_per_step: Option<f64>,
-    /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+    /// Model TFLOP/s of one device as in the log, the median of the reports that were kept.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops_per_device: Option<f64>,
     /// Maximum memory allocated on a rank, in bytes.
@@ -182,9 +182,9 @@ impl Launch {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }
 
-    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it has the
-    /// others: the experts that ranks share, and for dimensions of its own the rows of the vocabulary and
-    /// the experts of a token.
+    /// Tests whether an estimate needs a setting of the model that the file leaves open, although it sets the
+    /// others: the routed experts, and for dimensions of its own the rows of the vocabulary and
+    /// the experts per token.
     pub fn needs_of_model(key: &str, spec: &RunSpec) -> bool {
         let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
         match key {

@@ -77,7 +77,7 @@ impl<'a> Manifest<'a> {
         script
     }
 
-    /// The words or the text of a key; returns the line behind them.
+    /// The words or the text of a key; returns the line after them.
     fn value(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         let column = line.find(|c: char| c != ' ' && c != '-').unwrap_or_default();
@@ -226,7 +226,7 @@ fn item_of<'a>(rest: &mut &'a str, is_closed: &mut bool) -> Option<&'a str> {
     Some(text[..end].trim())
 }
 
-/// A scalar without its quotes and the comment behind it.
+/// A scalar without its quotes and the comment after it.
 fn plain(text: &str) -> String {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote)
@@ -366,7 +366,7 @@ mod tests {
         }
     }
 
-    /// A program of another kind with some names of Megatron's is not Megatron-LM.
+    /// A program of a different kind with some names of Megatron's is not Megatron-LM.
     #[test]
     fn a_program_of_its_own_has_flags_of_its_own() {
         let own = "--train_batch_size=4 --val_batch_size=4 --max_steps=20 --bf16=1 --grad_clip=1.0 --activation_checkpointing=1 \

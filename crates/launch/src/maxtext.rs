@@ -1,7 +1,7 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
 //! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of
-//! dimensions, and settings of its base file. Scales of a model that are no power of two are errors, as in
+//! dimensions, and settings of its base file. Scales of a model that are not powers of two are errors, as in
 //! MaxText.
 
 mod base;
@@ -222,7 +222,7 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
             "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
         fields.default("plan.sequence_parallel", &true, message);
     }
-    // `logical_axis_rules` of base.yml: weights outside of experts are also divided along the axes of experts
+    // `logical_axis_rules` of base.yml: weights outside experts are also divided along the axes of experts
     // and of the sequence.
     let shards = product(&[fsdp, transposed, expert, all_context]);
     let sharding = match (shards, data) {

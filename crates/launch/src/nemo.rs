@@ -160,7 +160,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             None => Ok(found.document.clone()),
         }
     } else if text.starts_with("#!") {
-        // The assignments of a shell are no overrides.
+        // The assignments of a shell are not overrides.
         let problem =
             Problem::new("no command in this script starts a program with overrides that can be read");
         Err(problem.hint("pass the configuration, or the script with the overrides and its variables: `--launch-args \"VAR=value\"`").in_file(file.to_owned()))
@@ -329,7 +329,7 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
         // Of NeMo 1: parameters stay in FP32, and each layer casts them.
         Some(Name::Ignored) if entry.path == "model.megatron_amp_O2" && effects::is_off(&entry.data) => {
             let message =
-                "parameters stay in FP32 under 16-bit GEMMs: not modelled, a lower bound of memory and time";
+                "parameters stay in FP32 under 16-bit GEMMs: not modelled, a lower bound on memory and time";
             draft.remark(RemarkKind::NotModelled, &source, line, message);
         }
         Some(Name::Ignored | Name::Derived) => {}

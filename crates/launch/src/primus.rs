@@ -145,7 +145,7 @@ struct Merged {
     model: Option<Entry>,
     /// Values of the environment, as remarks: kind, source, line, message.
     remarks: Vec<(RemarkKind, String, Option<usize>, String)>,
-    /// The first line of the command's arguments, behind those of all files.
+    /// The first line of the command's arguments, after those of all files.
     command: usize,
     /// Ranks of the job that the command starts.
     world: World,

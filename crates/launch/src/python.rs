@@ -48,7 +48,7 @@ pub(crate) struct Recipe {
     calls: Vec<Call>,
     /// Lines that were not understood.
     others: Vec<usize>,
-    /// Variables of the environment that are read as unset, with their lines.
+    /// Environment variables that are read as unset, with their lines.
     unset: Vec<(String, usize)>,
     /// The files that were followed, with their lines.
     pub(crate) sources: Sources,
@@ -297,7 +297,7 @@ impl Recipe {
     }
 }
 
-/// A field of a parameter, with the value that callers outside of the text give to it; `None` is Python's.
+/// A field of a parameter, with the value that callers outside the text give to it; `None` is Python's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
     pub(crate) parameter: &'a str,

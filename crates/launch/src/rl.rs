@@ -187,7 +187,7 @@ fn is_number_of_devices(path: &str) -> bool {
         && !last.contains("memory")
 }
 
-/// Ignores keys outside of trained sections; hundreds of them concern generation, rewards and logging.
+/// Ignores keys outside trained sections; hundreds of them concern generation, rewards and logging.
 fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     let sections = [
         "actor_rollout_ref.actor.",

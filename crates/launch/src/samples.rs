@@ -1,4 +1,4 @@
-//! Lengths of training samples, as readers of trainers have them.
+//! Lengths of training samples, as in readers of trainers.
 //!
 //! Responsible for: the sequence length from the longest sample, and the remark on samples that are shorter.
 //! Names of keys belong to the readers.
@@ -31,6 +31,6 @@ pub(crate) fn unknown(draft: &mut Draft) {
 
 /// Samples that are not packed are shorter than the longest that is allowed.
 pub(crate) fn unpacked(draft: &mut Draft) {
-    let message = "samples are not packed: all are assumed to have the maximum length, an upper bound of time and memory";
+    let message = "samples are not packed: all are assumed to have the maximum length, an upper bound on time and memory";
     draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
 }

@@ -1,8 +1,8 @@
-//! Scripts with several commands that start a training: one is read, and each of the others is another run or
-//! an alternative to it.
+//! Scripts with several commands that start a training run: one is read, and each of the others is another
+//! run or an alternative to it.
 //!
-//! Responsible for: the commands that start a training, and a remark that names the lines of all and the one
-//! that is read.
+//! Responsible for: the commands that start a training run, and a remark that names the lines of all and the
+//! one that is read.
 
 use crate::launch::{Launch, Remark, RemarkKind};
 use crate::shell::{Command, Script};

@@ -1,4 +1,4 @@
-//! Shell scripts read without running them: which commands a script would start, with which words.
+//! Shell scripts read without running them: the commands that a script would start, with their words.
 //!
 //! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known
 //! values, functions and loops; the scripts that a script reads or starts; the origin of every word. Runs
@@ -43,7 +43,7 @@ pub(crate) struct Script {
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
     pub(crate) choices: Vec<Choice>,
-    /// Variables of the environment that are not given: read as unset.
+    /// Environment variables that are not given: read as unset.
     pub(crate) taken_as_unset: BTreeSet<String>,
     /// True if a file that it reads or starts is missing.
     pub(crate) has_missing: bool,

@@ -155,7 +155,7 @@ pub(crate) fn read(
             "this script starts `{program}`, which is not a known trainer and names no known configuration"
         )
     };
-    Err(refused(why.unwrap_or_else(none), "pass the configuration of the training", line))
+    Err(refused(why.unwrap_or_else(none), "pass the training configuration", line))
 }
 
 /// Variables of the program that a line starts: those that the script exports, then those before the command.

@@ -170,7 +170,7 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
 }
 
 /// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run
-/// time alone is `auto`. Other variables of the shell are no settings.
+/// time alone is `auto`. Other variables of the shell are not settings.
 fn ranks(document: &mut Document, text: &str) {
     let slurm = crate::megatron::Batch::read(text, 1).variables();
     let set: Vec<(String, Data)> =

@@ -121,14 +121,14 @@ fn optimizer(fields: &mut Fields<'_>) {
         let is_small = ["8bit", "4bit", "fp8", "paged", "offload"].iter().any(|word| name.contains(word));
         if !is_lora && is_small {
             let message =
-                "moments are estimated in the format of the weights on the device, an upper bound of memory";
+                "moments are estimated in the format of the weights on the device, an upper bound on memory";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
     let path = "optimizer_in_bwd";
     if fields.flag(path) == Some(true) && !is_lora {
         let message =
-            "gradients are assumed to be kept until the end of the backward pass, an upper bound of memory";
+            "gradients are assumed to be kept until the end of the backward pass, an upper bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
@@ -177,7 +177,7 @@ fn loss(fields: &mut Fields<'_>) {
     }
     for (section, message) in [
         ("teacher_model", "the teacher's forward pass and weights are not modelled: a lower bound"),
-        ("quantizer", "rounding before GEMMs (QAT) is not modelled: a lower bound of time"),
+        ("quantizer", "rounding before GEMMs (QAT) is not modelled: a lower bound on time"),
     ] {
         let path = format!("{section}._component_");
         if fields.take(&path).is_some_and(|entry| matches!(entry.data, Data::Text(_))) {

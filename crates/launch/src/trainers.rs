@@ -58,7 +58,7 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
     command::find(text).or_else(|| configuration(text))
 }
 
-/// Trainer configured by a text that is no command, with the evidence.
+/// Trainer configured by a text that is not a command, with the evidence.
 fn configuration(text: &str) -> Option<(Dialect, String)> {
     // A script may write a configuration, and is none.
     let (text, _) = shell::documents(text);
@@ -279,7 +279,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         let other = ["do_predict", "do_eval"].into_iter().find(|path| fields.flag(path) == Some(true));
         if let Some(path) = other {
             let problem = Problem::new("this run only evaluates: `do_train` is not set");
-            return fields.problem(problem.hint("pass the configuration of the training"), path);
+            return fields.problem(problem.hint("pass the training configuration"), path);
         }
         // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
@@ -287,7 +287,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         if !data.iter().any(|path| fields.document.has(path)) {
             let problem =
                 Problem::new("this file does not start training: neither `do_train` nor a data set is set");
-            let hint = "pass the configuration of the training";
+            let hint = "pass the training configuration";
             return fields.problem(problem.hint(hint), "model_name_or_path");
         }
     }

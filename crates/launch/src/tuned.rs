@@ -5,7 +5,7 @@
 
 use railwright_spec::model::by_name;
 
-/// Words in names of models with other dimensions than the model of the same beginning.
+/// Words in names of models whose dimensions differ from those of the model of the same beginning.
 const RESHAPED: [&str; 16] = [
     "prun", "moe", "distil", "draft", "eagle", "medusa", "merge", "upscal", "expan", "vl", "vision", "audio",
     "omni", "lite", "layer", "x",

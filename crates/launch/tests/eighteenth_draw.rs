@@ -61,7 +61,7 @@ fn the_trainers_deepspeed_file_has_degrees() {
 const GPT: &str = "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 \
     --max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --bf16";
 
-/// Degrees of a program's own flags are no defaults of Megatron-LM.
+/// Degrees of a program's own flags are not defaults of Megatron-LM.
 #[test]
 fn degrees_under_names_of_the_program() {
     let script = |more: &str| format!("#!/bin/bash\ntorchrun --nproc-per-node 8 train_own.py {GPT} {more}\n");
@@ -87,7 +87,7 @@ fn degrees_under_names_of_the_program() {
     assert!(problem.contains("trains a vision-language model"), "{problem}");
 }
 
-/// MaxText's file of GPT-3 has a block of its own, and a file of a model is no run.
+/// MaxText's file of GPT-3 has a block of its own, and a file of a model is not a run.
 #[test]
 fn decoder_blocks_of_maxtext() {
     let text = "base_emb_dim: 1024\nbase_num_query_heads: 16\nbase_num_kv_heads: 16\nbase_mlp_dim: 4096\n\
@@ -245,7 +245,7 @@ fn the_language_model_of_nanotron_with_a_tower() {
     assert!(has(&read, RemarkKind::NotModelled, "without vision tower"), "{:?}", read.remarks);
 }
 
-/// A recipe of a test runner is refused with its reason, also if it names Megatron's flags.
+/// A recipe of a test runner is refused with its reason, even if it contains Megatron's flags.
 #[test]
 fn a_recipe_of_a_test_runner() {
     let text = format!(

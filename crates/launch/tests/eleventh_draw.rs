@@ -75,7 +75,7 @@ fn trainings_in_branches_of_a_condition_are_alternatives() {
     assert!(has(&read, RemarkKind::Conflict, "each of the others is a separate run"), "{:?}", read.remarks);
 }
 
-/// Arguments of a loop of the script's own are no defaults of Transformers' trainer.
+/// Arguments of a loop of the script's own are not defaults of Transformers' trainer.
 #[test]
 fn arguments_of_an_own_loop_are_read_by_their_names() {
     let rest = "--model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 2 --learning_rate 1e-5 \

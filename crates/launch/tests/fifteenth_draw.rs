@@ -17,7 +17,7 @@ fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
 const DENSE: &str = "pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 \
     --max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 --vocab-size 50257";
 
-/// A variable with two values in a quoted command line ended it, so that the flags behind it were lost.
+/// A variable with two values in a quoted command line ended it, so that the flags after it were lost.
 #[test]
 fn a_quoted_command_line_goes_on_behind_a_choice() {
     let choice =
@@ -87,7 +87,7 @@ fn model_flags_of_a_fork_leave_its_defaults_open() {
     folder::check(&given, &[("model.ffn", "8192")]);
 }
 
-/// Variables of the environment, wherever they are set.
+/// Environment variables, wherever they are set.
 #[test]
 fn variables_that_nobody_reads_are_listed() {
     let run = format!("torchrun --nproc_per_node 8 {DENSE} --bf16");
@@ -178,7 +178,7 @@ fn the_batch_of_slime_follows_from_its_rollouts() {
     assert!(open.open.iter().any(|open| open.key == "plan.global_batch"), "{:?}", open.open);
 }
 
-/// DeepSpeed's file from the script itself, whose name indicates other settings than its text.
+/// DeepSpeed's file from the script itself, whose name indicates settings other than its text.
 #[test]
 fn a_file_that_the_script_writes_is_read() {
     let text = "#!/bin/bash\nCONFIG=./ds_z3_cpu_offload.json\ncat <<EOT > $CONFIG\n\

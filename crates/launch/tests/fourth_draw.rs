@@ -122,7 +122,7 @@ fn a_command_of_a_branch_is_read() {
         --per_device_train_batch_size 1\n  --bf16\n  --logging_steps 1\n)\n${header} \"${all[@]}\" 2>&1 | tee out\n";
     let read = launch(text);
     check(&read, &[("model.name", "\"llama-3-8b\""), ("plan.micro_batch", "1")]);
-    assert!(remarks(&read, RemarkKind::Unresolved).contains("a condition that only a run decides"));
+    assert!(remarks(&read, RemarkKind::Unresolved).contains("a condition that is known only at run time"));
 }
 
 /// PeterGriffinJin/Search-R1 `scripts/nq_hotpotqa/v0.3/train_grpo_format.sh`: the micro-batch of all ranks.

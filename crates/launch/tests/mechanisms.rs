@@ -95,7 +95,7 @@ fn values_that_were_wrong_in_silence() {
             "`model.num_attention_heads` is not set",
         ),
         case(
-            "linear attention of MindSpeed is no full attention",
+            "linear attention of MindSpeed is not full attention",
             "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 6 --hidden-size 256 --num-attention-heads 8 --seq-length 128 \
              --max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 --ffn-hidden-size 512 --swiglu \
              --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope \
@@ -111,7 +111,7 @@ fn values_that_were_wrong_in_silence() {
             "without vision tower and projector",
         ),
         case(
-            "preferences under GPT-NeoX are no plain training",
+            "preferences under GPT-NeoX are not plain training",
             NEOX.replace("\"num_layers\"", "\"train_impl\": \"dpo\",\n  \"num_layers\""),
             &[("model.layers", "16")],
             "pairs of samples",
@@ -240,7 +240,7 @@ fn check(name: &str, launch: &Launch, values: &[(&str, &str)]) {
     }
 }
 
-/// A value as a run file has it.
+/// A value as in a run file.
 fn value(launch: &Launch, key: &str) -> String {
     launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
 }

@@ -167,7 +167,7 @@ fn a_loss_that_is_fused_with_the_head_is_a_feature() {
         per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\nuse_liger_kernel: true\n";
     check(text, &[("plan.software", "\"transformers-2026+fused-loss+fused-layers\"")]);
     check(&text.replace("kernel: true", "kernel: false"), &[("plan.software", "\"transformers-2026\"")]);
-    // Single kernels of Liger are taken back; the loss on whole logits is no feature.
+    // Single kernels of Liger are taken back; the loss on whole logits is not a feature.
     let layers =
         "liger_kernel_config:\n  fused_linear_cross_entropy: false\n  cross_entropy: true\n  swiglu: false\n";
     let read = check(&format!("{text}{layers}"), &[("plan.software", "\"transformers-2026+fused-layers\"")]);

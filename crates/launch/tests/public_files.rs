@@ -76,7 +76,7 @@ impl Files for Beside<'_> {
     }
 }
 
-/// luukkonenr/megatron-workdir-lumi `scripts/training/qwen3_30B_A3B.slurm`: outside of a job the script
+/// luukkonenr/megatron-workdir-lumi `scripts/training/qwen3_30B_A3B.slurm`: outside a job the script
 /// submits itself.
 #[test]
 fn a_script_that_submits_itself_is_read_once() {
@@ -218,7 +218,8 @@ fn groups_of_parameters_name_the_optimizer() {
     check(&found, &[("plan.optimizer", "\"muon\""), ("model.name", "\"moonlight-16b-a3b\"")]);
 }
 
-/// ThuanNaN/vi-llm-pretraining `configs/training/7b.yaml`: a program of its own, whose keys are no MaxText.
+/// ThuanNaN/vi-llm-pretraining `configs/training/7b.yaml`: a program of its own, whose keys are not
+/// MaxText's.
 #[test]
 fn a_nested_key_is_no_maxtext() {
     let text =

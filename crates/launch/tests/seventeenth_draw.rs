@@ -29,7 +29,7 @@ fn recompute_by_a_call_in_a_program() {
     folder::check(&either, &[("plan.recompute", "open")]);
 }
 
-/// `validate_yaml` accumulates bf16 in fp32, also if the configuration disables it.
+/// `validate_yaml` accumulates bf16 in fp32, even if the configuration disables it.
 #[test]
 fn gradients_of_a_yaml_configuration_of_megatron() {
     let text = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\nmodel_parallel:\n  \
@@ -107,7 +107,7 @@ fn experts_of_gpt_neox() {
     );
 }
 
-/// GPT-NeoX marks the values of its dump, which is no dump of Megatron-LM.
+/// GPT-NeoX marks the values of its dump, which is not a dump of Megatron-LM.
 #[test]
 fn a_log_of_gpt_neox() {
     let text = "-------------------- arguments --------------------\n\
@@ -158,7 +158,7 @@ const SWIFT: &str = "run sh: `python -m torch.distributed.run --nproc_per_node 8
     sequence_parallel_size=2,\ntarget_modules=['all-linear'],\ntorch_dtype=torch.bfloat16,\ntuner_type=full,\n)\n\
     Train:   3%|x         | 1/30 [00:10<05:00, 10.35s/it]\n";
 
-/// A log of ms-swift has all its arguments, also those at their defaults.
+/// A log of ms-swift has all its arguments, including those at their defaults.
 #[test]
 fn a_log_of_ms_swift() {
     let read = folder::read(SWIFT, "stdout.log", &[]);

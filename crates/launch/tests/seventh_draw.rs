@@ -95,7 +95,7 @@ fn adapters_of_a_program_without_a_reader_have_their_own_targets() {
 }
 
 /// ChenmienTan/RL2 `limo_sft.sh`, `orz_ppo.sh`: a length without a name of its own has an effect, and a value
-/// is no program.
+/// is not a program.
 #[test]
 fn lengths_and_programs_of_an_unknown_trainer() {
     let text = "torchrun --nproc_per_node=4 -m loop.sft data.max_length=16384 data.batch_size=32 model_name=Qwen/Qwen2.5-7B \\\n \

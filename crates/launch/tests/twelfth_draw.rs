@@ -14,7 +14,7 @@ fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
     launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
 }
 
-/// MaxText divides the weights outside of experts along the axes `fsdp` and `expert`.
+/// MaxText divides the weights outside experts along the axes `fsdp` and `expert`.
 #[test]
 fn the_axis_of_experts_divides_other_weights_too() {
     let text = |data: i64, fsdp: u64| {
@@ -30,7 +30,7 @@ fn the_axis_of_experts_divides_other_weights_too() {
     folder::check(&read(1, 4), &[("plan.sharding", "\"fsdp\"")]);
 }
 
-/// The stage of sharding is in DeepSpeed's file, unless the command has it.
+/// The stage of sharding is in DeepSpeed's file, unless it is in the command.
 #[test]
 fn sharding_of_a_deepspeed_file_that_is_not_read_is_open() {
     let text = |more: &str| {

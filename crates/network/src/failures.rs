@@ -249,7 +249,7 @@ fn detour(
 /// Devices and domains below one switch of the first plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Below {
-    /// Devices in all.
+    /// Total number of devices.
     devices: u64,
     /// The most of one domain.
     of_domain: u64,

@@ -27,7 +27,7 @@ pub use on_cluster::on_cluster;
 use drawing::FORMATS;
 use railwright_spec::problem::Problem;
 
-/// Longer files are no fabrics.
+/// Longer files are not fabrics.
 const LONGEST: usize = 64 << 20;
 
 /// Reads a file of any of the five formats; the content determines which.

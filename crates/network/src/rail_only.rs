@@ -73,7 +73,7 @@ pub struct Parameters {
 
 impl Parameters {
     /// Parameters that reproduce version 1: 989.4 TFLOP/s (from its 117 days), 7.68 Tb/s and 400 Gb/s, 4
-    /// bytes an element.
+    /// bytes per element.
     pub const fn paper(model: Model, tokens: f64, devices: f64, domain: f64) -> Self {
         Self {
             model,

@@ -14,7 +14,7 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
 
 /// Light in glass with a group index of 1.468 (ITU-T G.652 fibre at 1,550 nm): `1.468 / 299,792.458 km/s`, in
-/// seconds a kilometre.
+/// seconds per kilometre.
 pub const SECONDS_PER_KILOMETRE: f64 = 1.468 / 299_792.458;
 
 /// Shares of time for compute whose bandwidth is reported.

@@ -4,29 +4,29 @@
 //! only from the number of consecutive ranks in a scale-up domain.
 
 use crate::Job;
-use crate::communication::Operation;
 use crate::groups::RankSet;
 use railwright_spec::cluster::{Accelerator, accelerators};
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 
 /// Bytes over a link per byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time
 /// (nccl-tests, PERFORMANCE.md). The factor is 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and
 /// all-to-all, and 1 for the rest.
-pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
+pub fn bus_factor(operation: Option<CollectiveKind>, n: u32) -> f64 {
     if n < 2 {
         return 1.0;
     }
     let share = f64::from(n - 1) / f64::from(n);
     match operation {
-        Some(Operation::AllReduce) => 2.0 * share,
+        Some(CollectiveKind::AllReduce) => 2.0 * share,
         Some(
-            Operation::AllGather
-            | Operation::ReduceScatter
-            | Operation::AllToAll
-            | Operation::Dispatch
-            | Operation::Combine
-            | Operation::Gather
-            | Operation::Scatter,
+            CollectiveKind::AllGather
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::AllToAll
+            | CollectiveKind::Dispatch
+            | CollectiveKind::Combine
+            | CollectiveKind::Gather
+            | CollectiveKind::Scatter,
         ) => share,
         _ => 1.0,
     }

@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 /// one host differed by up to 71 microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
-/// Minimum offset between hosts that is no scatter of the ends of collectives, as a multiple of that scatter.
+/// Minimum offset between hosts that is not scatter of the ends of collectives, as a multiple of that
+/// scatter.
 const SIGNIFICANT: i64 = 4;
 
 /// Resolution of recorded times, in nanoseconds: many recorders write microseconds.
@@ -65,10 +66,10 @@ pub struct RankClock {
     pub residual: i64,
     /// Number of collectives used.
     pub collectives: u32,
-    /// Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
+    /// Lower bound on the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "least_ns")]
     pub least: Option<i64>,
-    /// Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
+    /// Upper bound on the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "greatest_ns")]
     pub greatest: Option<i64>,
     /// The rank whose clock defines the common time. Ranks with different values have no common time.

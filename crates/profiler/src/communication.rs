@@ -4,10 +4,8 @@
 //! `data/communication_kernels.toml`), the operation of a name, and likely communication kernels that are not
 //! in the table ([`unknown`]). Excludes compute.
 
-mod operation;
 pub mod table;
 pub mod unknown;
 
-pub use operation::Operation;
 pub use table::{Class, Classes, NameTable};
 pub use unknown::{UnknownKernel, unknown_kernels};

@@ -50,7 +50,7 @@ pub struct Digest {
     pub phases: Vec<Phase>,
     /// The family of every row of the device.
     pub families: Vec<OperatorFamily>,
-    /// Idle intervals with another cause than the device itself, in order.
+    /// Idle intervals with a cause other than the device itself, in order.
     pub idle: Vec<IdleRow>,
     /// True if host rows were left out; otherwise the digest contains all of them.
     pub reduced: bool,

@@ -335,7 +335,7 @@ impl<'a> Context<'a> {
         self.waterfall.total.get(label) as f64 / self.samples()
     }
 
-    /// Mean time of all labels that fit, per rank and step, in nanoseconds.
+    /// Mean time of all selected labels, per rank and step, in nanoseconds.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> f64 {
         self.waterfall.total.sum(fits) as f64 / self.samples()
     }

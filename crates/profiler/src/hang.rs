@@ -1,7 +1,7 @@
 //! Hangs: collectives that ranks did not enter, from flight records.
 //!
 //! Responsible for: the first collective of every group that some rank entered and has not left (`progress`);
-//! missing ranks, and ranks that called another collective; and, following the missing ranks to their own
+//! missing ranks, and ranks that called a different collective; and, following the missing ranks to their own
 //! collectives, the ranks that do not wait (`chain`). The cause of a rank outside all collectives is
 //! unknown: its last stack is shown.
 //!

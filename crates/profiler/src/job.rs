@@ -49,7 +49,7 @@ impl Job {
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
         for trace in &mut traces {
-            // A world size of 32 bits cannot include the highest number, so it is no rank.
+            // A world size of 32 bits cannot include the highest number, so it is not a rank.
             trace.identity.rank = trace.identity.rank.filter(|rank| *rank < u32::MAX);
         }
         job.warnings.extend(believe_name(&mut traces));

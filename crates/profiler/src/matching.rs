@@ -23,10 +23,10 @@ pub use shift::compatible;
 pub use tiling::{Inferred, Tiling};
 
 use crate::Job;
-use crate::communication::Operation;
 use crate::groups::{GroupId, Groups, Layout};
 use assign::{Key, Lists, assign};
 use line::Line;
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 use shift::{Fit, Scratch};
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ pub struct Collective {
     /// Its number within the communicator, from 0.
     pub index: u32,
     /// Its operation, from the most specific of its parts.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Size in bytes; the largest of its parts if they differ.
     pub bytes: Option<u64>,
     /// True if every member of the communicator takes part.
@@ -355,12 +355,12 @@ impl Matching {
                 continue;
             }
             let parts = same.iter().map(|&(_, at)| self.part(at));
-            let inferred = |o: &Operation| !matches!(o, Operation::SendReceive);
-            let operations: Vec<Operation> = parts.clone().filter_map(|part| part.operation).collect();
+            let inferred = |o: &CollectiveKind| !matches!(o, CollectiveKind::SendReceive);
+            let operations: Vec<CollectiveKind> = parts.clone().filter_map(|part| part.operation).collect();
             let operation = operations.iter().copied().find(inferred).or(operations.first().copied());
             let bytes = parts.clone().filter_map(|part| part.bytes).max();
             let least = parts.clone().filter_map(|part| part.bytes).min();
-            let uneven = matches!(operation, Some(Operation::AllToAll | Operation::SendReceive));
+            let uneven = matches!(operation, Some(CollectiveKind::AllToAll | CollectiveKind::SendReceive));
             let consistent =
                 parts.clone().all(|part| compatible(operation, part.operation)) && (uneven || bytes == least);
             let first = self.refs.len() as u32;

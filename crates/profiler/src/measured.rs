@@ -58,7 +58,7 @@ fn descriptions(step: &mut Step, joined: &Joined, member: usize) -> BTreeMap<u32
         BTreeMap::new();
     let mut rows = BTreeMap::new();
     for part in joined.matching.parts.get(member).map_or(&[][..], Vec::as_slice) {
-        let kind = part.operation.and_then(crate::communication::Operation::kind);
+        let kind = part.operation.and_then(railwright_step::CollectiveKind::in_plan);
         let group = part.group.and_then(|group| joined.groups.groups.get(group.0 as usize));
         let ranks = group.and_then(|group| group.ranks.as_ref());
         let (Some(kind), Some(ranks), Some(id)) = (kind, ranks, part.group) else { continue };

@@ -60,6 +60,6 @@ mod tests {
             assert_eq!(value, 7);
         }
         assert_eq!((asked, memo.get("other", || 8)), (1, 8));
-        assert_eq!(memo, Memo::default(), "it is no part of a table");
+        assert_eq!(memo, Memo::default(), "it is not part of a table");
     }
 }

@@ -4,7 +4,8 @@
 //! collective, number of ranks and of hosts. Rejects rows that the test marks as wrong, and does not guess a
 //! collective that neither text nor file name contains.
 
-use railwright_spec::calibration::{CollectiveKind, CollectiveSample, Samples};
+use railwright_spec::Collective;
+use railwright_spec::calibration::{CollectiveSample, Samples};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -27,26 +28,26 @@ pub fn read(text: &str, file: &str) -> Result<Samples, Problem> {
 }
 
 /// The collective in the name of a program, a file or a title.
-fn operation_of(words: &str) -> Option<CollectiveKind> {
+fn operation_of(words: &str) -> Option<Collective> {
     let plain: String = words.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     let known = [
-        ("allreduce", CollectiveKind::AllReduce),
-        ("allgather", CollectiveKind::AllGather),
-        ("reducescatter", CollectiveKind::ReduceScatter),
-        ("alltoall", CollectiveKind::AllToAll),
-        ("all2all", CollectiveKind::AllToAll),
-        ("broadcast", CollectiveKind::Broadcast),
-        ("sendrecv", CollectiveKind::SendReceive),
+        ("allreduce", Collective::AllReduce),
+        ("allgather", Collective::AllGather),
+        ("reducescatter", Collective::ReduceScatter),
+        ("alltoall", Collective::AllToAll),
+        ("all2all", Collective::AllToAll),
+        ("broadcast", Collective::Broadcast),
+        ("sendrecv", Collective::SendReceive),
     ];
     known.into_iter().find(|(word, _)| plain.contains(word)).map(|(_, kind)| kind)
 }
 
 /// Times by size of one collective among the same ranks.
-type Times = BTreeMap<(CollectiveKind, u64, Option<u64>, u64), Vec<f64>>;
+type Times = BTreeMap<(Collective, u64, Option<u64>, u64), Vec<f64>>;
 
 #[derive(Default)]
 struct Log {
-    operation: Option<CollectiveKind>,
+    operation: Option<Collective>,
     ranks: BTreeSet<u64>,
     hosts: BTreeSet<String>,
     device: Option<String>,
@@ -270,20 +271,20 @@ fn offset(text: &str, line: usize) -> usize {
     text.split_inclusive('\n').take(line).map(str::len).sum()
 }
 
-fn ranks_of(operation: CollectiveKind, algorithm: Option<&str>, bus: Option<&str>) -> Option<u64> {
+fn ranks_of(operation: Collective, algorithm: Option<&str>, bus: Option<&str>) -> Option<u64> {
     ratio(operation, algorithm?.parse().ok()?, bus?.parse().ok()?)
 }
 
 /// Number of ranks from the ratio of both bandwidths; `None` if these have too few digits.
-fn ratio(operation: CollectiveKind, algorithm: f64, bus: f64) -> Option<u64> {
+fn ratio(operation: Collective, algorithm: f64, bus: f64) -> Option<u64> {
     if !(algorithm >= 1.0 && bus >= 1.0) {
         return None;
     }
     let factor = bus / algorithm;
     let share = match operation {
-        CollectiveKind::AllReduce => factor / 2.0,
-        CollectiveKind::AllGather | CollectiveKind::ReduceScatter | CollectiveKind::AllToAll => factor,
-        CollectiveKind::Broadcast | CollectiveKind::SendReceive => return None,
+        Collective::AllReduce => factor / 2.0,
+        Collective::AllGather | Collective::ReduceScatter | Collective::AllToAll => factor,
+        _ => return None,
     };
     // share = (n - 1) / n
     let ranks = 1.0 / (1.0 - share);

@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(found.is_significant(), Some(true));
         assert!((found.relative() - 0.1 / 1.015).abs() < 1e-9);
         assert_eq!(shift(&[], &[1.0]), None);
-        // A hundred steps with the same variation in another order: no shift.
+        // A hundred steps with the same variation in a different order: no shift.
         let wave = |phase: usize| {
             (0..100).map(|n| 1.0 + ((n * 37 + phase) % 100) as f64 / 1000.0).collect::<Vec<_>>()
         };

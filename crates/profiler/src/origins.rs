@@ -69,7 +69,7 @@ pub struct Origins {
     pub annotations: bool,
     /// Share of the step with a place (0 to 1).
     pub covered_share: f64,
-    /// The places with most time, the longest first.
+    /// The places with the most time, the longest first.
     pub rows: Vec<OriginRow>,
     /// Number of places; those beyond the rows are summed in one row without a place.
     pub places: usize,

@@ -151,7 +151,7 @@ pub struct Pass {
     pub rank: u32,
     /// Pipeline stage.
     pub stage: u32,
-    /// Number of the data parallel replica.
+    /// Number of the data-parallel replica.
     pub replica: u32,
     /// Rank within a replica's stage (tensor and context parallel); 0 if there is one.
     pub shard: u32,
@@ -196,7 +196,7 @@ pub struct PassShape {
     pub pipeline_parallel: u32,
     /// Number of virtual stages per rank.
     pub virtual_pipeline: u32,
-    /// Number of data parallel replicas.
+    /// Number of data-parallel replicas.
     pub data_parallel: u32,
     /// Number of ranks that share a stage of a replica (tensor times context parallel).
     pub shards: u32,

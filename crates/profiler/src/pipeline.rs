@@ -116,7 +116,7 @@ pub struct ShownStep {
     pub critical: CriticalPath,
 }
 
-/// A line of the table of steps.
+/// A row of the table of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {
@@ -155,7 +155,7 @@ pub struct PipelinePage {
     pub shape: PassShape,
     /// Stages without recorded ranks.
     pub missing_stages: Vec<u32>,
-    /// Number of unrecorded ranks in the other stages, relative to the stage with most ranks.
+    /// Number of unrecorded ranks in the other stages, relative to the stage with the most ranks.
     pub missing_ranks: usize,
     /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
     /// everything was recorded.

@@ -31,7 +31,7 @@ pub struct Waterfall {
     pub steps: Vec<Parts>,
     /// Model compute at peak rate; `None` if unknown.
     pub ideal: Option<Ideal>,
-    /// Ranks whose kernels take longer than the same ones of others: rank and factor.
+    /// Ranks whose kernels take longer than the same kernels of other ranks: rank and factor.
     pub slower_chips: Vec<(u32, f64)>,
 }
 

@@ -109,7 +109,7 @@ impl FromStr for StepRange {
             {
                 Ok(Self { first, last })
             }
-            _ => Err(Problem::new(format!("`{text}` is no range of steps"))
+            _ => Err(Problem::new(format!("`{text}` is not a range of steps"))
                 .in_file("--steps")
                 .hint("use the numbers of the first and the last step, as in `10..12`, `10..` or `..12`")),
         }

@@ -74,7 +74,7 @@ fn collectives_have_kind_bytes_and_group() {
         (Some(CollectiveKind::AllReduce), Some(6144), Some(4))
     );
     let group = &trace.groups[call.group.unwrap_or(NONE) as usize];
-    // `undefined` is no description.
+    // `undefined` is not a description.
     assert_eq!(
         (group.name.as_str(), group.ranks.clone(), group.description.clone()),
         ("13", Some(vec![0, 1]), None)

@@ -1,4 +1,5 @@
-//! Files with the same content: events in another order, other names of files and hosts, other formatting.
+//! Files with the same content: events in a different order, other names of files and hosts, other
+//! formatting.
 //!
 //! Responsible for: answers for changed files of real jobs, compared with those for the original files.
 //! Excludes synthetic jobs, see `metamorphic`. Two files of one rank are two recordings, not the halves of

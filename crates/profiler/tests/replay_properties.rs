@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// The same for recordings with messages. A receive after a late pass is posted late because of it, also in the other direction.
+    /// The same for recordings with messages. A receive after a late pass is posted late because of it, even in the other direction.
     #[test]
     fn stalls_between_messages_cost_what_the_step_lost(
         stages in 2_u32..7, rounds in 1_u32..4, seed in 0_u32..1000, share in 2_i64..60,

@@ -7,7 +7,8 @@ mod jobs;
 use jobs::job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::samples::{Part, SampleOptions, samples};
-use railwright_spec::calibration::{CollectiveKind, ProductPass, Samples};
+use railwright_spec::Collective;
+use railwright_spec::calibration::{ProductPass, Samples};
 use railwright_spec::precision::DataType;
 
 fn of(folder: &str, part: &str, options: &SampleOptions) -> Samples {
@@ -62,7 +63,7 @@ fn halves_of_one_traced_side_are_not_joined() {
     let bounds = |part| {
         let options = SampleOptions { part, ..SampleOptions::default() };
         let all = of("modded_nanogpt_h100/ab", "hook", &options).collectives;
-        let scatters = all.into_iter().filter(|c| c.operation == CollectiveKind::ReduceScatter);
+        let scatters = all.into_iter().filter(|c| c.operation == Collective::ReduceScatter);
         scatters.map(|c| (c.bytes as u64, c.times[0].get())).collect::<std::collections::BTreeMap<_, _>>()
     };
     let (first, second, all) = (bounds(Part::FirstHalf), bounds(Part::SecondHalf), bounds(Part::All));
@@ -82,9 +83,9 @@ fn transfers_of_a_v100_pair() {
     let all = of("megatron_tp2_v100", "pt.trace", &SampleOptions::default());
     // 6,144 and 512 floats all-reduced between two ranks.
     let of = |bytes: f64| {
-        all.collectives.iter().find(|c| {
-            (c.operation, c.ranks, c.bytes, c.alone) == (CollectiveKind::AllReduce, 2, bytes, false)
-        })
+        all.collectives
+            .iter()
+            .find(|c| (c.operation, c.ranks, c.bytes, c.alone) == (Collective::AllReduce, 2, bytes, false))
     };
     let (large, small) = (of(24576.0).expect("24 KiB"), of(2048.0).expect("2 KiB"));
     assert_eq!(large.times.len() + small.times.len(), 13);

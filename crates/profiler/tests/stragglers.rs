@@ -70,7 +70,7 @@ fn a_rank_that_is_always_last_is_no_acquittal() {
     assert_eq!(report.verdict, Verdict::CannotTell);
     let [reason] = report.reasons.as_slice() else { panic!("{:?}", report.reasons) };
     assert!(
-        reason.starts_with("rank 1 enters 12 of 12 collectives last; as the cause it would cost "),
+        reason.starts_with("rank 1 enters 12 of 12 collectives last; if it were the cause, it would cost "),
         "{reason}"
     );
 }
@@ -98,7 +98,8 @@ fn planted_faults_are_named_with_their_costs() {
         ("drifting_clocks", Kind::Rank, vec![3], "slow host", 39.362e-3),
         ("hot_expert", Kind::Rank, vec![3], "more work", 4.315e-3),
         ("two_stages", Kind::Stage, vec![0, 1], "imbalance", 3.008e-3),
-        // A stage without replicas is compared with itself; its last stage has a head, and is no straggler.
+        // A stage without replicas is compared with itself; its last stage has a head, and is not a
+        // straggler.
         ("lone_pipeline", Kind::Rank, vec![1], "slow host", 5.670e-3),
         // All kernels of the rank are longer, or its GEMMs and attention alone.
         ("lone_chip", Kind::Rank, vec![2], "slow chip", 1.125e-3),

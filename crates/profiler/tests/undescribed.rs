@@ -12,7 +12,7 @@ use railwright_profiler::trace::{GpuActivities, GpuActivity};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Every pipeline, every tensor parallel group and the passes of 1F1B are found.
+/// Every pipeline, every tensor-parallel group and the passes of 1F1B are found.
 #[test]
 fn a_pipeline_is_found_by_when_its_messages_end() {
     for (stages, tensor) in [(2, 1), (2, 2), (4, 2), (3, 4), (8, 1)] {
@@ -142,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// Offsets of up to ten seconds, drifts of up to 50 ppm and lost leading kernels do not change the groups. Offsets between the ranks of
-    /// a tensor parallel group are recovered within 5 us.
+    /// a tensor-parallel group are recovered within 5 us.
     #[test]
     fn groups_are_reported_whatever_clocks_show(
         shape in prop::sample::select(vec![(2_u32, 2_u32), (2, 4), (4, 2)]),
@@ -155,7 +155,7 @@ proptest! {
         for member in &mut job.members {
             member.trace.groups.clear();
             drop_leading(&mut member.trace, lost[member.rank as usize]);
-            // Ranks of a tensor parallel group share a host.
+            // Ranks of a tensor-parallel group share a host.
             let (offset, ppm) = off[(member.rank / tensor) as usize];
             move_clock(&mut member.trace, offset, ppm);
         }

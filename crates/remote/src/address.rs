@@ -72,7 +72,7 @@ impl Address {
         })
     }
 
-    /// Address of another key in the same container.
+    /// Address of a different key in the same container.
     pub(crate) fn with_key(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }

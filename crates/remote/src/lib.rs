@@ -5,7 +5,7 @@
 //! environment. Independent of the content.
 //!
 //! ```
-//! // Objects below a prefix, or one object; each is read as a stream. An address of another kind is an error, before any connection.
+//! // Objects below a prefix, or one object; each is read as a stream. An address of a different kind is an error, before any connection.
 //! assert!(railwright_remote::find("ftp://host/trace.json", 100).is_err());
 //! ```
 

@@ -180,7 +180,7 @@ impl Source {
         Err(failure::cut(&self.address, range.start, self.meta.size))
     }
 
-    /// Fails if the response is of another version of the object.
+    /// Fails if the response is of a different version of the object.
     fn same(&self, result: &GetResult) -> Result<(), Problem> {
         let is_other =
             |one: &Option<String>, other: &Option<String>| one.is_some() && other.is_some() && one != other;

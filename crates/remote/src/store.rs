@@ -1,7 +1,7 @@
 //! Connections to stores, with credentials from the environment.
 //!
 //! Responsible for: one connection pool per container, and the variables of the stores' own tools. Plain HTTP
-//! is allowed if the user's endpoint has it. Never prompts for credentials.
+//! is allowed if the user's endpoint uses it. Never prompts for credentials.
 
 use crate::address::Address;
 use crate::failure::innermost;

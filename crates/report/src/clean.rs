@@ -45,7 +45,7 @@ pub fn markup(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && !matches!(c, '\n' | '\t' | '\r'), MARK)
 }
 
-/// Cleans JSON: strings keep their value through escapes; nothing outside of strings changes.
+/// Cleans JSON: strings keep their value through escapes; nothing outside strings changes.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(is_bad) {

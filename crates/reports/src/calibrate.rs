@@ -66,7 +66,7 @@ impl Answer for Calibrated {
         }
         document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
         let against = if self.fitted {
-            "errors weighted by time, on the data of the fit".to_owned()
+            "errors weighted by time, on the fitted data".to_owned()
         } else {
             format!("time-weighted; \"after\" uses {}, fitted to {}", self.calibration.file, self.sources())
         };

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// Communication of a job.
 pub struct Communication {
-    /// Without its collectives, which are listed apart.
+    /// Without its collectives, which are listed separately.
     pub report: CommunicationReport,
     /// All collectives.
     pub collectives: Vec<CollectiveRow>,

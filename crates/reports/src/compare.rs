@@ -158,7 +158,7 @@ impl Answer for Compared {
         document.table(differences("part", shown));
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean over ranks",
+            "time in which all ranks have device activity; mean over ranks",
         );
         document.table(differences("part", comparison.recorded.iter()));
         document.heading_with("operator families", "time per rank and step");

@@ -81,7 +81,7 @@ impl Answer for Estimated {
         crate::estimate::document(self)
     }
 
-    /// Every number of the JSON, one a line: `path,value`.
+    /// Every number of the JSON, one per line: `path,value`.
     fn csv(&self) -> String {
         let mut rows = Vec::new();
         // Structures with text keys always serialize.

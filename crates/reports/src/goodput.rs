@@ -1,7 +1,7 @@
 //! `goodput`: share of the calendar time with training progress, with failures, checkpoints and restarts.
 //!
-//! Responsible for: arguments in words to a request of the calculator, and its result as tables. Chooses no
-//! setting itself except the cluster and one NIC per GPU; both are listed.
+//! Responsible for: conversion of arguments in words to a request of the calculator, and its result as
+//! tables. Chooses no setting itself except the cluster and one NIC per GPU; both are listed.
 
 use railwright_calculator::goodput::answer::{Goodput, Scaled};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};

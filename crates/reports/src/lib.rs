@@ -1,8 +1,8 @@
 //! Answers as documents and JSON: a module for every question of the program.
 //!
 //! Responsible for: the types of printable results, their fields in JSON, and their tables, bars and
-//! sentences. Excludes computation, arguments, files and streams: an answer of the other crates goes in, a
-//! document of `railwright-report` comes out.
+//! sentences. Excludes computation, arguments, files and streams: it takes an answer of the other crates and
+//! returns a document of `railwright-report`.
 //!
 //! ```
 //! use railwright_report::{Answer, Terminal, text};

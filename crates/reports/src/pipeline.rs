@@ -12,7 +12,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Spans of a stage in columns from which on small neighbours are merged.
+/// Number of spans of a stage in columns above which small neighbours are merged.
 pub const MOST_SPANS: usize = 50_000;
 
 /// The pipeline view, and the number of table rows shown.

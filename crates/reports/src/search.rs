@@ -272,7 +272,7 @@ impl Answered {
         self.own.iter().chain(&self.shown)
     }
 
-    /// UnusualFeatures of rows.
+    /// Unusual features of rows.
     fn odd_rows(&self, document: &mut Document) {
         let odd: Vec<String> = self
             .shown
@@ -398,7 +398,7 @@ fn number(ranked: &Ranked) -> Cell {
     Cell::number(ranked.rank.to_string(), ranked.rank as f64)
 }
 
-/// UnusualFeatures of a layout, in words.
+/// Unusual features of a layout, in words.
 fn objections(ranked: &Ranked) -> String {
     let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
         UnusualFeature::UnequalChunks => "unequal chunks",

@@ -264,12 +264,12 @@ impl Answered {
         }
         let wasted = self.wasted();
         if !wasted.is_empty() {
-            document.paragraph(format!("not faster than a smaller size: {} GPUs", wasted.join(", ")));
+            document.paragraph(format!("not faster than a smaller size: {wasted}"));
         }
         document.paragraph(Cell::new(
             format!(
                 "efficiency: throughput per GPU, relative to the smallest cluster. marginal: the same for the GPUs added since the next smaller \
-                 efficient size ({}); at least {worth} counts as efficient (--worth). $/day saved: rent added since that size",
+                 efficient size ({}); at least {worth} counts as efficient (--worth). $/day saved: rent of the added GPUs per day saved",
                 self.hull()
             ),
             Tone::Faint,
@@ -313,13 +313,15 @@ impl Answered {
     }
 
     /// Sizes that take as long as a smaller one of the same machines.
-    fn wasted(&self) -> Vec<String> {
+    fn wasted(&self) -> String {
         let several = self.sized.machines.len() > 1;
-        let named = |row: &Row| {
-            let machine = if several { format!(" of {}", self.machine(row)) } else { String::new() };
+        let wasted: Vec<&Row> = self.sized.rows.iter().filter(|row| row.is_wasted).collect();
+        let named = |row: &&Row| {
+            let machine = if several { format!(" GPUs of {}", self.machine(row)) } else { String::new() };
             format!("{}{machine}", human::whole(row.devices))
         };
-        self.sized.rows.iter().filter(|row| row.is_wasted).map(named).collect()
+        let list = wasted.iter().map(named).collect::<Vec<_>>().join(", ");
+        if several || wasted.is_empty() { list } else { format!("{list} GPUs") }
     }
 
     fn stop(&self, stop: &Stop) -> String {

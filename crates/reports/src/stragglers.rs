@@ -218,7 +218,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         }
         Some(reason) => {
             format!(
-                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that causes them"
+                "upper bounds on the cost per step ({reason}); waits are attributed to the rank that causes them"
             )
         }
     };

@@ -229,7 +229,7 @@ pub fn by_hand(refused: &Refused, path: &str) -> Problem {
     problem.hint(format!("make these changes by hand: {}", listed(refused)))
 }
 
-/// The changes of a layout that no edit makes, behind its reason; empty without any.
+/// The changes of a layout that no edit makes, after its reason; empty if there are none.
 pub fn manual(refused: &Refused) -> String {
     if refused.by_hand.is_empty() { String::new() } else { format!(" (change by hand: {})", listed(refused)) }
 }

@@ -175,7 +175,7 @@ fn cents(price: Dollars) -> String {
 
 fn together(interaction: &Interaction) -> String {
     format!(
-        "Combined speedup: {} (product of the single speedups: {}). {}{}.",
+        "Combined speedup: {} (product of the individual speedups: {}). {}{}.",
         factor(interaction.together),
         factor(interaction.product_alone),
         interaction.verdict[..1].to_uppercase(),

@@ -48,7 +48,7 @@ impl Question {
     }
 }
 
-/// Problem of a body that is no question.
+/// Problem of a body that is not a question.
 fn no_form(error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let message = message.split(" at line").next().unwrap_or_default();

@@ -45,7 +45,7 @@ pub struct Server {
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Stops the server. True if it was stopping already.
+    /// Stops the server. True if it was already stopping.
     pub fn stop(&self) -> bool {
         self.0.send_replace(true)
     }

@@ -147,7 +147,7 @@ fn written(digest: &[u8]) -> String {
     })
 }
 
-/// Reserved bytes and incomplete file, released unless the file is kept, also if the client disconnects.
+/// Reserved bytes and incomplete file, released unless the file is kept, even if the client disconnects.
 struct Held<'a> {
     uploads: &'a Uploads,
     part: &'a Path,

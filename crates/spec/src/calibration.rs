@@ -15,14 +15,12 @@ mod samples;
 mod text;
 
 pub use measured::MeasuredLayout;
-pub use samples::{
-    AttentionSample, CollectiveKind, CollectiveSample, ProductPass, ProductSample, Samples, StepSample,
-};
+pub use samples::{AttentionSample, CollectiveSample, ProductPass, ProductSample, Samples, StepSample};
 
-use crate::Portable as _;
 use crate::model::Model;
 use crate::precision::DataType;
 use crate::software::PARTS;
+use crate::{Collective, Portable as _};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -116,8 +114,8 @@ pub struct Rate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveLaw {
-    /// Kind of collective.
-    pub operation: CollectiveKind,
+    /// Measured operation.
+    pub operation: Collective,
     /// Number of ranks.
     pub ranks: u64,
     /// Conditions of its measurements.
@@ -194,7 +192,7 @@ pub struct HostCosts {
     pub us_per_kernel: f64,
     /// Host time per micro-batch and stage without launches, in microseconds.
     pub us_per_micro_batch: f64,
-    /// Host time per step outside of passes and update, in milliseconds.
+    /// Host time per step outside passes and update, in milliseconds.
     pub ms_per_step: f64,
     /// Evidence.
     pub evidence: Evidence,
@@ -474,7 +472,7 @@ impl Calibration {
     }
 
     /// Law of a collective for an exact number of ranks: sustained if available, else burst.
-    pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
+    pub fn collective(&self, operation: Collective, ranks: u64) -> Option<&CollectiveLaw> {
         let of = |regime| {
             self.collectives
                 .iter()

@@ -25,6 +25,7 @@
 mod address;
 pub mod calibration;
 pub mod cluster;
+mod collective;
 mod divisor;
 pub mod human;
 mod memory_amount;
@@ -40,6 +41,7 @@ mod statistics;
 pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
+pub use collective::Collective;
 pub use divisor::greatest_common_divisor;
 pub use memory_amount::{LEAST_MEMORY, memory_amount};
 pub use portable::Portable;

@@ -1,9 +1,9 @@
 //! Amounts of memory that a user sets as a limit: `8G`, `500MiB`.
 //!
-//! Responsible for: their units, which are binary where data sheets have none, and the least useful limit.
+//! Responsible for: their units, which are binary where data sheets have none, and the smallest useful limit.
 //! Units of run files are in [`crate::run`].
 
-/// Least limit in bytes: less is no limit that any command stays within.
+/// Smallest limit in bytes: no command stays within a smaller one.
 pub const LEAST_MEMORY: f64 = 32.0 * 1024.0 * 1024.0;
 
 /// An amount of memory in bytes, in a user's spelling: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless

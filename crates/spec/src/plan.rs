@@ -378,7 +378,17 @@ impl Plan {
     /// True if gradients are stored as shards between backward passes, see [`Self::gradient_reductions`].
     pub fn holds_gradient_shards(&self) -> bool {
         let is_one_chunk = self.pipeline_parallel > 1 && self.virtual_stages <= 1;
-        self.sharding.zero_stage >= 3 || (self.sharding.zero_stage == 2 && !is_one_chunk)
+        let is_fully_sharded = self.sharding.zero_stage >= 3 && !self.gathers_once();
+        is_fully_sharded || (self.sharding.zero_stage == 2 && !is_one_chunk)
+    }
+
+    /// True if a pipeline stage gathers its parameters once a step, in its first micro-batch, and reduces its
+    /// gradients once, in its last: full sharding without resharding. PyTorch's pipelines set
+    /// `set_reshard_after_backward(False)` and `set_requires_gradient_sync(False)` until the last backward
+    /// pass (torch, distributed/pipelining/stage.py).
+    pub fn gathers_once(&self) -> bool {
+        let Sharding { zero_stage, reshard_after_forward, .. } = self.sharding;
+        self.pipeline_parallel > 1 && zero_stage >= 3 && !reshard_after_forward
     }
 
     /// Canonical form among plans with equal placement: the first context-parallel algorithm on one context
@@ -399,7 +409,7 @@ impl Plan {
         self.tensor_parallel * self.context_parallel * self.pipeline_parallel * self.data_parallel
     }
 
-    /// Micro batches per replica and step.
+    /// Micro-batches per replica and step.
     pub fn micro_batches(&self) -> u64 {
         self.global_batch / (self.micro_batch * self.data_parallel).max(1)
     }

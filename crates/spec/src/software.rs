@@ -222,6 +222,13 @@ pub struct Software {
     /// available for inference.
     #[serde(default)]
     pub parks_moments: bool,
+    /// True if full sharding in pipelines keeps parameters gathered over a step by default.
+    #[serde(default)]
+    pub keeps_gathered_in_pipelines: bool,
+    /// True if recompute by operator repeats the all-to-alls of experts; false if it keeps what they
+    /// deliver.
+    #[serde(default)]
+    pub recomputes_exchange: bool,
     /// True if tensor parallelism always shards the residual stream (XLA's sharding rules, torchtitan's
     /// plans), as sequence parallelism does elsewhere if it is set.
     #[serde(default)]

@@ -74,7 +74,7 @@ pub struct TimedPass {
     pub rank: usize,
     /// Phase of all its parts.
     pub phase: Phase,
-    /// Micro-batch; `None` outside of the pipeline.
+    /// Micro-batch; `None` outside the pipeline.
     pub micro_batch: Option<MicroBatch>,
     /// Virtual stage.
     pub chunk: Option<u32>,

@@ -4,44 +4,65 @@
 //! and algorithm.
 
 use railwright_spec::quantity::{Bytes, Rank};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// A kind of communication among ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// A kind of communication among ranks, in a plan or in a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
-    /// The sum on all ranks.
+    /// Sum on all ranks.
     AllReduce,
-    /// All parts on all ranks.
+    /// Every rank gets the parts of all ranks.
     AllGather,
     /// One part of the sum on each rank.
     ReduceScatter,
-    /// One part from each rank to each rank.
+    /// Every rank gets a part from every rank.
     AllToAll,
+    /// Tokens to their experts. Only in recordings, as the next two.
+    Dispatch,
+    /// Tokens back from their experts.
+    Combine,
+    /// Sizes and readiness before a dispatch or a combine.
+    Notify,
     /// Data of one rank on all ranks.
     Broadcast,
-    /// The sum on one rank.
+    /// One rank gets the sum.
     Reduce,
-    /// From one rank to another.
+    /// One rank gets the parts of all ranks. Only in recordings, as the next two.
+    Gather,
+    /// Every rank gets a part from one rank.
+    Scatter,
+    /// Messages in both directions, or an all-to-all made of messages.
+    SendReceive,
+    /// Message from one rank to another.
     Send,
-    /// Receiving end of [`CollectiveKind::Send`].
+    /// The receiving end of [`Self::Send`].
     Receive,
+    /// A copy to another device by a copy engine or by stores. Only in recordings.
+    Copy,
     /// Synchronization without data.
     Barrier,
 }
 
 impl CollectiveKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
         Self::AllReduce,
         Self::AllGather,
         Self::ReduceScatter,
         Self::AllToAll,
+        Self::Dispatch,
+        Self::Combine,
+        Self::Notify,
         Self::Broadcast,
         Self::Reduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::SendReceive,
         Self::Send,
         Self::Receive,
+        Self::Copy,
         Self::Barrier,
     ];
 
@@ -52,11 +73,67 @@ impl CollectiveKind {
             Self::AllGather => "all_gather",
             Self::ReduceScatter => "reduce_scatter",
             Self::AllToAll => "all_to_all",
+            Self::Dispatch => "dispatch",
+            Self::Combine => "combine",
+            Self::Notify => "notify",
             Self::Broadcast => "broadcast",
             Self::Reduce => "reduce",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+            Self::SendReceive => "send_receive",
             Self::Send => "send",
             Self::Receive => "receive",
+            Self::Copy => "copy",
             Self::Barrier => "barrier",
+        }
+    }
+
+    /// Tests whether all ranks must enter before any can leave.
+    pub const fn blocks_all(self) -> bool {
+        matches!(
+            self,
+            Self::AllReduce
+                | Self::AllGather
+                | Self::ReduceScatter
+                | Self::AllToAll
+                | Self::Dispatch
+                | Self::Combine
+                | Self::SendReceive
+                | Self::Barrier
+        )
+    }
+
+    /// Tests whether it is a message between two ranks.
+    pub const fn is_message(self) -> bool {
+        matches!(self, Self::Send | Self::Receive)
+    }
+
+    /// Tests whether it may be a message: some kernels serve messages of any kind.
+    pub const fn may_be_message(self) -> bool {
+        self.is_message() || matches!(self, Self::SendReceive)
+    }
+
+    /// The corresponding kind of a plan; `None` if a plan does not distinguish it.
+    pub const fn in_plan(self) -> Option<Self> {
+        match self {
+            Self::Dispatch | Self::Combine => Some(Self::AllToAll),
+            Self::Notify | Self::Gather | Self::Scatter | Self::SendReceive | Self::Copy => None,
+            kind => Some(kind),
+        }
+    }
+}
+
+impl From<railwright_spec::Collective> for CollectiveKind {
+    /// The kind without its algorithm: a dispatch is an all-to-all, and a message is named after its sender.
+    fn from(operation: railwright_spec::Collective) -> Self {
+        use railwright_spec::Collective as Priced;
+        match operation {
+            Priced::AllReduce => Self::AllReduce,
+            Priced::AllGather => Self::AllGather,
+            Priced::ReduceScatter => Self::ReduceScatter,
+            Priced::AllToAll | Priced::ExpertDispatch { .. } => Self::AllToAll,
+            Priced::Broadcast => Self::Broadcast,
+            Priced::SendReceive => Self::Send,
         }
     }
 }

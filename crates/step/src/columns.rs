@@ -39,15 +39,15 @@ pub enum Class {
     WeightGradient,
     /// Recomputed forward work.
     Recompute,
-    /// Tensor parallel communication.
+    /// Tensor-parallel communication.
     Tensor,
-    /// Context parallel communication.
+    /// Context-parallel communication.
     Context,
-    /// Data parallel communication.
+    /// Data-parallel communication.
     Data,
     /// Messages of the pipeline.
     Pipeline,
-    /// Expert parallel communication.
+    /// Expert-parallel communication.
     Expert,
     /// Pipeline bubble.
     Bubble,

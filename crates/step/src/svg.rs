@@ -81,7 +81,7 @@ struct Mark {
 }
 
 /// The marks of a rank: one mark per pass, including its exposed communication, and exposed communication
-/// outside of passes.
+/// outside passes.
 fn marks(rank: &RankTimeline) -> Vec<Mark> {
     let mut compute: Vec<Mark> = Vec::new();
     let mut under: Vec<Vec<(Time, Time)>> = vec![Vec::new(); KINDS.len()];

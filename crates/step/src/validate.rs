@@ -3,6 +3,7 @@
 //! Responsible for: every rule that the analyses rely on. Repairs nothing.
 
 use crate::{Dependency, Step};
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 
 /// Maximum number of reported problems.
@@ -54,7 +55,10 @@ impl Step {
         }
         let unknown = self.collectives.iter().filter(|c| c.group.0 as usize >= self.groups.len()).count();
         if unknown > 0 {
-            problems.push(Problem::new(format!("{unknown} collective(s) have an unknown group")));
+            problems.push(Problem::new(format!(
+                "unknown group of {}",
+                human::several(unknown as u64, "collective")
+            )));
         }
         problems.extend(self.dependencies.iter().filter_map(|d| self.dependency_problem(d)));
         problems.truncate(MOST);

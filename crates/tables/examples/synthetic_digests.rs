@@ -1,8 +1,8 @@
 //! Digests of a synthetic job, to measure joins of many ranks: `synthetic_digests FOLDER RANKS [LAYERS
 //! [KERNELS]]`.
 //!
-//! Tensor parallel groups of eight, data-parallel groups across them with overlapped reductions, three steps;
-//! rank RANKS / 3 has a chip that is 10 % slower.
+//! Tensor-parallel groups of eight, data-parallel groups across them with overlapped reductions, three steps;
+//! rank RANKS / 3 has a chip that is 10% slower.
 #![allow(clippy::print_stdout, reason = "a tool for developers talks to its terminal")]
 
 use railwright_profiler::digest::digest;

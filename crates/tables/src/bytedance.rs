@@ -1,8 +1,8 @@
 //! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a
 //! production job, as Parquet.
 //!
-//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before
-//! it starts is skipped and reported. Excludes analysis, see the replay in the profiler.
+//! Responsible for: conversion of rows to passes, and the job's shape from the numbers in the rows. A row
+//! that ends before it starts is skipped and reported. Excludes analysis, see the replay in the profiler.
 //!
 //! Times are seconds from the start of the step, stored in single precision: at 46 s the resolution is 4 us.
 //! One rank represents all of the same stage and replica, so the stride of rank numbers is their count.

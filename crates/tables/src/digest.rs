@@ -32,7 +32,7 @@ const DEVICE: &str = "device";
 const HOST: &str = "host";
 const IDLE: &str = "idle";
 
-/// Metadata: all data outside of rows.
+/// Metadata: all data outside rows.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     version: u32,

@@ -144,7 +144,7 @@ fn ranges(table: &Columns, trace: &mut RankTrace) -> Result<Vec<Range>, Problem>
         let [original, lasted, thread, launched, id, parent] =
             optional.map(|column| column.and_then(|column| table.whole(column, row)));
         trace.report.events += 1;
-        // A row without a name represents launches outside of all ranges.
+        // A row without a name represents launches outside all ranges.
         let Some(text) = table.text(name, row).filter(|_| launched != Some(0)) else { continue };
         let time = |start: Option<i64>, long: Option<i64>| {
             let (start, long) = start.zip(long)?;

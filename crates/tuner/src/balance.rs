@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles
 //! before and after. Every candidate is priced by the calculator, including the schedule. Pruned ones are
-//! proven to be no better, or the result has an upper bound of the gain. Changes only the division and, if
+//! proven to be no better, or the result has an upper bound on the gain. Changes only the division and, if
 //! requested, recompute.
 
 mod division;
@@ -108,7 +108,7 @@ pub struct Answer {
     /// Step time saved by the best division, as a share of the step before. Negative if the division before
     /// is faster but does not fit.
     pub gain: Option<f64>,
-    /// Upper bound of the saving by any other division, as a share of the best step: zero if the best is
+    /// Upper bound on the saving by any other division, as a share of the best step: zero if the best is
     /// proven optimal. `None` without a proof.
     pub gap: Option<f64>,
     /// Number of priced divisions.

@@ -13,7 +13,6 @@ use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Place,
 use railwright_spec::plan::{Plan, RankOrder};
 use railwright_spec::problem::{ALWAYS, Problem};
 use railwright_spec::run::Run;
-use railwright_step::CollectiveKind;
 
 /// Numbering of the ranks of a plan.
 pub fn numbering(plan: &Plan) -> Numbering {
@@ -56,30 +55,31 @@ pub fn traffic(costing: &Costing<'_>, evaluation: &Evaluation) -> Traffic {
     Traffic { numbering, exchanges }
 }
 
+/// The algorithm of an operation inside a group: gathers and reductions use rings, an all-to-all is direct.
+pub(crate) const fn algorithm(operation: Collective) -> Algorithm {
+    match operation {
+        Collective::AllToAll => Algorithm::Direct,
+        Collective::ExpertDispatch { copies, most_domains } => Algorithm::Dispatch { copies, most_domains },
+        _ => Algorithm::Ring,
+    }
+}
+
 /// Converts an exchange of the calculator, with its groups on ranks and its algorithm.
 pub(crate) fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange) -> Exchange {
-    let (kind, algorithm) = match exchange.operation {
-        Collective::AllReduce => (CollectiveKind::AllReduce, Algorithm::Ring),
-        Collective::AllGather => (CollectiveKind::AllGather, Algorithm::Ring),
-        Collective::ReduceScatter => (CollectiveKind::ReduceScatter, Algorithm::Ring),
-        Collective::AllToAll => (CollectiveKind::AllToAll, Algorithm::Direct),
-        Collective::ExpertDispatch { copies, most_domains } => {
-            (CollectiveKind::AllToAll, Algorithm::Dispatch { copies, most_domains })
-        }
-        Collective::Broadcast => (CollectiveKind::Broadcast, Algorithm::Ring),
+    let algorithm = match exchange.operation {
         // Between stages a message has one receiver; inside a group every rank sends to the next.
         Collective::SendReceive if matches!(exchange.process_group, ProcessGroup::Stages(_)) => {
-            (CollectiveKind::Send, Algorithm::Message)
+            Algorithm::Message
         }
-        Collective::SendReceive => (CollectiveKind::Send, Algorithm::Ring),
+        operation => algorithm(operation),
     };
     let groups = match (exchange.process_group, exchange.process_group.axis(costing.plan, &costing.layout)) {
         (ProcessGroup::Stages(offset), _) => Groups::between(numbering, exchange.stages, offset),
         (_, Some((extent, stride))) => Groups::within(numbering, exchange.stages, extent, stride),
         (_, None) => Groups::all(numbering),
     };
-    let StageExchange { dimension, purpose, phase, bytes, count, .. } = exchange;
-    Exchange { dimension, purpose, phase, kind, algorithm, bytes, count, groups }
+    let StageExchange { dimension, purpose, phase, bytes, count, operation, .. } = exchange;
+    Exchange { dimension, purpose, phase, kind: operation.into(), algorithm, bytes, count, groups }
 }
 
 #[cfg(test)]

@@ -13,18 +13,19 @@
 //! is 1 and both agree to rounding. On other fabrics it includes oversubscription, hash collisions and failed
 //! parts. Losses of kernels and protocols remain as measured.
 
+use crate::exchanges::algorithm;
 use railwright_calculator::collectives::{
     Collective, CollectiveCost, CollectiveTimer, Fabric, TORUS_SHARE, torus_dimensions,
 };
 use railwright_calculator::costing::Machine;
 use railwright_network::simulate::{Class, Part, Wiring, exchange_time};
 use railwright_network::topology::{Design, DesignSpec, Kind};
-use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering};
+use railwright_network::traffic::{Exchange, Groups, Numbering};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
-use railwright_step::{CollectiveKind, Dimension, Phase};
+use railwright_step::{Dimension, Phase};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -283,7 +284,7 @@ impl FlowTimer {
                 numbering.ranks()
             ))
             .at_key("design.gpus")
-            .hint("use a network with as many devices, or parallel sizes that divide the devices of the run"))
+            .hint("use a network with at least as many devices, or parallel sizes that divide the devices of the run"))
         } else {
             exchange_time(&self.wiring, &numbering, std::slice::from_ref(&exchange))
                 .map(|together| together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown))
@@ -380,23 +381,12 @@ pub(crate) fn shape(operation: Collective) -> Collective {
 pub(crate) fn exchange(operation: Collective, group: &Group, ranks: u64) -> (Numbering, Exchange) {
     let block = group.ranks * group.stride;
     let numbering = Numbering::pipeline_outermost(1, (ranks / block.max(1)).max(1) * block);
-    let (kind, algorithm) = match operation {
-        Collective::AllReduce | Collective::AllGather | Collective::ReduceScatter => {
-            (CollectiveKind::AllGather, Algorithm::Ring)
-        }
-        Collective::AllToAll => (CollectiveKind::AllToAll, Algorithm::Direct),
-        Collective::ExpertDispatch { copies, most_domains } => {
-            (CollectiveKind::AllToAll, Algorithm::Dispatch { copies, most_domains })
-        }
-        Collective::Broadcast => (CollectiveKind::Broadcast, Algorithm::Ring),
-        Collective::SendReceive => (CollectiveKind::Send, Algorithm::Ring),
-    };
     let exchange = Exchange {
         dimension: Dimension::Other,
         purpose: "",
         phase: Phase::Forward,
-        kind,
-        algorithm,
+        kind: shape(operation).into(),
+        algorithm: algorithm(operation),
         bytes: Bytes::new(1e9),
         count: 1.0,
         groups: Groups::within(&numbering, vec![0], group.ranks, group.stride),

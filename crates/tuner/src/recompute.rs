@@ -144,7 +144,7 @@ pub struct Answer {
     pub best: Option<Variant>,
     /// Its stages.
     pub stages: Vec<StageRow>,
-    /// Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven
+    /// Upper bound on the remaining gain over the best, as a share of the step: zero if it is proven
     /// optimal.
     pub gap: f64,
     /// Throughput of the best over that of full recompute, minus 1.
@@ -240,7 +240,7 @@ pub(crate) struct Choice {
     pub(crate) entries: Vec<(usize, StageRecompute)>,
     /// Time of the passes of one micro-batch.
     time: Seconds,
-    /// Lower bound of the time of any choice.
+    /// Lower bound on the time of any choice.
     bound: Seconds,
 }
 
@@ -274,7 +274,7 @@ fn solve_group(choices: &Choices<'_>, group: &Group<'_>, limit: Bytes) -> Option
     best
 }
 
-/// Combines the best choice of every stage, with an upper bound of the remaining gain.
+/// Combines the best choice of every stage, with an upper bound on the remaining gain.
 fn by_stage(
     trial: &Trial<'_>,
     choices: &Choices<'_>,

@@ -9,7 +9,7 @@ use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
 use railwright_spec::software::by_id;
 use serde::Serialize;
 
-/// UnusualFeatures of a layout, the most severe first.
+/// Unusual features of a layout, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -69,7 +69,7 @@ fn dispatches_fused(software: &str) -> bool {
 pub struct UnusualFeatures(u8);
 
 impl UnusualFeatures {
-    /// UnusualFeatures of a plan on scale-up domains of `domain` devices, with `used_memory` as a share.
+    /// Unusual features of a plan on scale-up domains of `domain` devices, with `used_memory` as a share.
     pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
         Self::default()
             .with(

@@ -81,7 +81,8 @@ pub struct Row {
     pub probability_of_fitting: f64,
     /// Tokens per second and device, relative to those of the smallest number of the same machine.
     pub efficiency: f64,
-    /// True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
+    /// True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or
+    /// the model badly.
     pub on_hull: bool,
     /// Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of
     /// the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller
@@ -311,7 +312,7 @@ fn compare(rows: &mut [Row], machine: usize) {
         row.on_hull = hull.iter().any(|vertex| vertex.0 == devices);
         let Some(before) = hull.iter().rev().find(|vertex| vertex.0 < devices) else { continue };
         let gain = row.tokens_per_second - before.1;
-        // Nothing is gained over a smaller number that is at least as fast, also if the hull leaves that out.
+        // Nothing is gained over a smaller number that is at least as fast, even if the hull leaves that out.
         if gain <= 0.0 || row.is_wasted {
             continue;
         }

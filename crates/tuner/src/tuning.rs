@@ -207,7 +207,7 @@ mod tests {
         let plan = plan();
         let open = opened(&plan, &[], &[]);
         for name in FREE {
-            assert!(PlanSpec::KEYS.iter().any(|key| key.name == *name), "{name} is no key");
+            assert!(PlanSpec::KEYS.iter().any(|key| key.name == *name), "{name} is not a key");
             let expected = match *name {
                 "context_parallel" => Some(Value::Integer(1)),
                 "uneven_stages" => Some(Value::Flag(false)),

@@ -50,7 +50,7 @@ pub struct WhatIf {
     /// Relative difference of step times within which two runs tie: the error of the model between two
     /// layouts (68% of measured pairs).
     pub tie_band: f64,
-    /// Combined gain compared with the single gains. `None` without a combination.
+    /// Combined gain compared with the individual gains. `None` without a combination.
     pub interaction: Option<Interaction>,
 }
 

@@ -516,7 +516,7 @@ export class Controller {
     this.fly(range.from - room, range.to + room)
   }
 
-  /** Moves to a given place, such as that of a finding. Nothing moves without a track and a length: that is no place. */
+  /** Moves to a given place, such as that of a finding. Nothing moves without a track and a length: that is not a place. */
   goTo(track: number | null, at: number, length: number, span?: number | null): void {
     if (track === null && length <= 0) return
     if (track !== null && this.model.tracks[track]) {

@@ -94,7 +94,7 @@ export const openAConfigJsonA = 'Open a config.json, a launch file or a log'
 export const active = (value: Part) => `, ${value} active`
 export const parameters = 'parameters'
 export const layers = 'layers'
-export const acceleratorsOf = (vendor: Part) => `accelerators of ${vendor}`
+export const acceleratorsOf = (vendor: Part) => `accelerators from ${vendor}`
 
 // export-dialog.tsx
 export const exportAsALaunchFile = 'Export as a launch file'

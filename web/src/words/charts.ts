@@ -65,5 +65,5 @@ export const shorterStep = '← shorter step'
 export const longerStep = 'longer step →'
 
 // heat-table.tsx
-export const leastOfItsRow = 'least of its row'
-export const mostOfItsRow = 'most of its row'
+export const leastOfItsRow = 'minimum of its row'
+export const mostOfItsRow = 'maximum of its row'

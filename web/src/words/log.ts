@@ -79,4 +79,4 @@ export const lowest = 'Lowest'
 export const highest = 'Highest'
 export const onRank = (highest: Part, highest2: Part) => `${highest} on rank ${highest2}`
 export const afterIteration = 'After iteration'
-export const dragOverAChart = 'Drag over a chart to zoom all of them; a double click shows all iterations.'
+export const dragOverAChart = 'Drag across a chart to zoom all charts; double-click to show all iterations.'

@@ -169,8 +169,8 @@ export const gpus = 'GPUs'
 export const stepOnAverage = 'Mean step time'
 export const interruptionsAside = 'Without interruptions'
 export const designsCompared = 'Designs compared'
-export const lossesByFailuresOfSingle = 'losses by failures of single parts'
-export const lossesOfDesigns = 'Losses of designs'
+export const lossesByFailuresOfSingle = 'losses by failures of individual parts'
+export const lossesOfDesigns = 'Losses by design'
 export const runsOn = 'continues'
 export const goesWithout = 'drops affected domains'
 export const onePartFails = 'One part fails'
@@ -342,12 +342,12 @@ export const link = 'Link'
 
 // state.ts
 export const railOnlyPaper = 'Rail-only paper'
-export const acceleratorsThatTheNetworkJoins = 'Accelerators that the network joins'
+export const acceleratorsThatTheNetworkJoins = 'Accelerators connected by the network'
 export const acceleratorsInOneScaleUp = 'Accelerators in one scale-up domain'
 export const nicSpeed = 'NIC speed'
 export const networkBandwidthOfOneDevice = 'Network bandwidth of one device, one direction'
 export const switchPorts2 = 'Switch ports'
-export const portsOfASwitchCounted = 'Ports of a switch, counted at the speed of a NIC'
+export const portsOfASwitchCounted = 'Ports of a switch, counted at NIC speed'
 export const gbS = (value: Part) => `${value} GB/s`
 
 // topology.tsx
@@ -380,7 +380,7 @@ export const shortestPaths = 'Shortest paths'
 export const inOneDomain = 'in one domain'
 export const onOneRail = 'on one rail'
 export const onDifferentRails = 'on different rails'
-export const trafficInFigures = 'Traffic in figures'
+export const trafficInFigures = 'Traffic in numbers'
 export const by = 'Traffic by'
 export const ranks = 'Ranks'
 export const oneCall = 'One call'
@@ -401,7 +401,7 @@ export const rail = 'Rail'
 export const alongTheRail = 'Along the rail'
 export const toOtherRails = 'To other rails'
 export const fromOtherRails = 'From other rails'
-export const busyTimeOfTheBusiest = 'Busy time of the busiest link at full bandwidth, a lower bound of the step'
+export const busyTimeOfTheBusiest = 'Busy time of the busiest link at full bandwidth, a lower bound on the step'
 export const to = (from: Part, to: Part) => `${from} to ${to}`
 
 // traffic.tsx

@@ -25,7 +25,7 @@ export const stage = 'Stage'
 export const rank = 'Rank'
 export const ofThePipeline = 'Of the pipeline'
 export const allBubblesOfTheStage =
-  'All bubbles of the stage over the time from the first to the last pass, without data parallelism and optimizer'
+  'All bubbles of the stage as a share of the time from its first to its last pass, without data parallelism and optimizer'
 export const bubbles = 'Bubbles'
 export const bubblesOfEachStage = 'Bubbles of each stage'
 export const shorterParts = (rest: Part) => `${rest} shorter parts`

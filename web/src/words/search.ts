@@ -56,7 +56,7 @@ export const optimizerStatesAndActivationsOn = 'optimizer states and activations
 export const searchTheSettingsKeptFrom = 'search the fixed settings as well'
 export const gpus2 = (devices: Part) => `${devices} GPUs`
 export const stopped = 'Stopped'
-export const stoppedEarlyNoLayoutThat = 'Stopped early: no layout that fits was found so far.'
+export const stoppedEarlyNoLayoutThat = 'Stopped early: no fitting layout has been found so far.'
 export const nothingFits = 'Nothing fits'
 export const theNearestNeeds = (strategies: Part, needed: Part, stage: Part, probability: Part) =>
   `The closest of ${strategies} strategies needs ${needed} on stage ${stage} to fit with ${probability}:`
@@ -70,7 +70,7 @@ export const gpus = 'GPUs'
 export const loadItIntoTheCalculator = 'Load it into the calculator'
 export const noneOf = 'None of'
 export const remediesThatWereTriedMakes =
-  'remedies that were tried makes it fit. Use more or larger GPUs, a shorter sequence, or a narrower number format.'
+  'remedies tried makes it fit. Use more or larger GPUs, a shorter sequence, or a narrower number format.'
 export const nearestMisses = 'Closest layouts'
 export const lacks = 'missing'
 

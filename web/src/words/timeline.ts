@@ -32,7 +32,7 @@ export const aStage = 'a stage'
 
 // RangeSums.tsx
 export const fromUntil = (value: Part, from: Part, to: Part) => `${value}, from ${from} until ${to}`
-export const sumsOfTheMarkedRange = 'Sums of the marked range'
+export const sumsOfTheMarkedRange = 'Totals of the marked range'
 export const markedRange2 = 'Marked range:'
 export const rows = 'Rows'
 export const marked = 'marked ('
@@ -81,7 +81,7 @@ export const markARangeTheSelected = 'Mark a range: the selected span or the vis
 export const highlightTheMicroBatchOf = 'Highlight the micro-batch of the selected span on all rows'
 export const pinTheRowOfThe = 'Pin the row of the selected span to the top'
 export const nextSpanThatWasFound = 'Next match (N: previous match)'
-export const alongTheCriticalPathComma = 'Along the critical path (comma: back)'
+export const alongTheCriticalPathComma = 'Next span on the critical path (comma: previous)'
 export const theCriticalPathAlone = 'The critical path alone'
 export const openOrCloseAllGroups = 'Open or close all groups'
 export const theWholeStep = 'The whole step'

@@ -28,7 +28,7 @@ export const orAnnotateTheCodeWith = ', or annotate the code with'
 export const recordFunction = 'record_function'
 export const sourceLines = 'Source lines'
 export const meanOverRanksAndSteps = 'mean over ranks and steps; the rows add up to the step'
-export const timeByPlace = 'Time by place'
+export const timeByPlace = 'Time by location'
 export const module = 'Module'
 export const sourceLine = 'Source line'
 export const split = 'Split'
@@ -223,7 +223,7 @@ export const rows = 'Rows'
 
 // rank-map.tsx
 export const rank2 = (row: Part, choice: Part) => `rank ${row}${choice}`
-export const measureOfTheCells = 'Measure of the cells'
+export const measureOfTheCells = 'Metric of the cells'
 export const ranksOfTheJob = 'Ranks of the job'
 export const noRankOrNotRecorded = 'no rank, or not recorded'
 export const noRank = 'no rank'
@@ -295,7 +295,7 @@ export const ranksAreStragglers = (value: Part) => `${value} ranks are straggler
 export const aStepWouldTake = ': step time would be'
 export const withAllRanksAtPeers =
   ' with all ranks at the median speed of their peers. The cost on a card is that of its rank alone, so costs need not add up.'
-export const theHostsNotSingleRanks = ' The hosts, not single ranks, delay the job.'
+export const theHostsNotSingleRanks = ' The hosts, not individual ranks, delay the job.'
 export const rank4 = (rank: Part) => `Rank ${rank}`
 export const perStep4 = 'per step ('
 export const cause2 = 'cause:'
@@ -307,7 +307,7 @@ export const took = 'took'
 export const longerThanElsewhere = 'longer than on other ranks'
 export const before = (before: Part) => `, before ${before}`
 export const allRanks = 'All ranks'
-export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, because ${boundsOnly}`
+export const theMostThatEachCan = (boundsOnly: Part) => `upper bound on each cost, because ${boundsOnly}`
 export const costByReplayOfThe = 'cost by replay of the job'
 export const ranksByCost = 'Ranks by cost'
 export const costPerStep = 'Cost per step'
@@ -340,7 +340,7 @@ export const ranksAreNotDrawnSelect = 'ranks are hidden; select one to show it'
 export const stepTimeWithoutWaitsSelect = 'step time without waits; select a cell to show its rank'
 export const readingTheStep = 'reading the step'
 export const findingsInThisStep = 'Findings in this step'
-export const noSinglePlace = '(no single place)'
+export const noSinglePlace = '(no single location)'
 
 // tree.tsx
 export const timeOfAStepTop = 'Hierarchical breakdown of a step'
@@ -348,7 +348,7 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 // types.ts
 export const unknown = 'unknown'
 export const notSpecified = (lacking: Part) => `not specified: without a run there is ${lacking}; without a layout, groups may be unnamed`
-export const annotationsStandForModules = '; annotations stand for modules, which were not recorded'
+export const annotationsStandForModules = '; annotations are shown in place of modules, which were not recorded'
 export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
 export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; shapes are recorded for ${share} of compute time`
 

@@ -112,8 +112,8 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
 fn after_logs(remaining: &[Remaining]) -> String {
     let mut out = String::from(
         "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is the scope\n\
-         of one calibration: runs of one publication, generation, kind of model and accelerator. The constants, the prior and the width of\n\
-         the interval are fitted without the publication. All stacks (or models and formats of them) of four runs and more have equal weight, so these\n\
+         of one calibration: runs of one publication, generation, kind of model and accelerator, of the table of measured runs and of the draws. The\n\
+         constants, the prior and the width of the interval are fitted without the publication. All stacks (or models and formats of them) of four runs and more have equal weight, so these\n\
          errors differ from those over all runs above. \"Width\" is the median of the interval's upper over its lower end; without measured\n\
          runs it is that of the prior. Made by `cargo run --release -p xtask -- logs > catalog/evidence/after_logs.csv`.\n\n\
          | other runs | sets of runs | measured layouts | median error | 90% within | in 90% interval | width |\n\
@@ -123,6 +123,8 @@ fn after_logs(remaining: &[Remaining]) -> String {
         let of = match left.scope {
             Scope::Stack => "of the stack",
             Scope::Model => "of the stack, same model and format",
+            Scope::Other => "of the stack, other models and formats",
+            Scope::Experts => "of the stack, mixtures of experts",
         };
         let _ = writeln!(
             out,

@@ -95,7 +95,7 @@ pub(super) fn tables(validation: &Validation) -> String {
         );
     }
     out.push_str(
-        "\n### How far off differences are\n\n\
+        "\n### Errors of differences\n\n\
          | software generation | sweeps | pairs | half within | 68% within | 90% within |\n\
          | --- | --: | --: | --: | --: | --: |\n",
     );

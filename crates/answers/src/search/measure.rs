@@ -1,6 +1,6 @@
 //! Layouts whose measurement would narrow the intervals of the ranking most.
 //!
-//! Responsible for: the choice among the rows of one setting. Without result for rows on several machines,
+//! Responsible for: the choice among the rows of one setting. No result for rows on several machines,
 //! which share no measurements.
 
 use super::Shown;

@@ -35,7 +35,7 @@ pub struct Answer {
     pub verdict: WhyNot,
     /// Examined layout, as flags; `None` if none is possible.
     pub layout: String,
-    /// Reason why the layout is outside of the search space; `None` if it is inside.
+    /// Reason why the layout is outside the search space; `None` if it is inside.
     pub outside: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl Named {
         Ok(impossible(problems))
     }
 
-    /// Reason why a plan is outside of the search space; `None` if it is inside.
+    /// Reason why a plan is outside the search space; `None` if it is inside.
     fn outside(
         &self,
         searcher: &Searcher<'_>,
@@ -129,7 +129,7 @@ impl Named {
     ) -> Option<String> {
         let specified = plan_of(setting, batch);
         let space = searcher.space(setting, &specified, &[]).ok()?;
-        // Settings outside of the search space have the value of the run, or the default.
+        // Settings outside the search space have the value of the run, or the default.
         let full = (PlanSpec::from_plan(plan), PlanSpec::from_plan(&space.base));
         let differs = |key: &str| full.0.get(key) != full.1.get(key);
         // A preset such as `precision` reads back as its parts.

@@ -71,7 +71,7 @@ impl Batch {
                     })
                     .collect();
                 let near = |is_own: bool| {
-                    if is_own { " or the nearest that divides by the number of GPUs" } else { "" }
+                    if is_own { " or the nearest multiple of the number of GPUs" } else { "" }
                 };
                 if let Some(training) = published {
                     let is_exact = training.sequence_length == sequence_length;

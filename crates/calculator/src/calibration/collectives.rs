@@ -8,9 +8,9 @@ use super::{
     Line, Observation, Predictor, from, is_local, line, median, regime, rounded, significant, spread,
     uncertainty,
 };
-use crate::collectives::{bus_factor, collective};
+use crate::collectives::{Collective, bus_factor};
 use railwright_spec::calibration::{
-    Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,
+    Calibration, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
@@ -29,7 +29,7 @@ pub(super) const ON_THE_WIRE: f64 = 0.3;
 const ROUNDS: usize = 8;
 
 /// Measurements by operation and number of ranks.
-type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
+type Groups<'s> = BTreeMap<(Collective, u64), Vec<&'s CollectiveSample>>;
 
 /// Collectives inside one domain, or those that cross domains. Without a scale-up link, a node counts as a
 /// domain.
@@ -61,7 +61,7 @@ pub(super) fn fit(
 ) {
     for ((operation, ranks), group) in by_place(before.cluster, samples, true, true) {
         // A single rank has no communication; it is priced as two.
-        let factor = bus_factor(collective(operation), ranks.max(2) as f64);
+        let factor = bus_factor(operation, ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = group.iter().map(|s| (s.bytes, median(&s.times))).collect();
         let sizes = distinct(&points);
         let from_bytes = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
@@ -307,7 +307,7 @@ pub(super) fn fit_rate(
 
 /// Compares every operation and number of ranks with its measurements.
 pub(super) fn lines(before: &Predictor<'_>, after: &Predictor<'_>, samples: &[Samples]) -> Vec<Line> {
-    let mut groups: BTreeMap<(CollectiveKind, u64, bool), Vec<Observation>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Collective, u64, bool), Vec<Observation>> = BTreeMap::new();
     let all = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty());
     let key = |s: &CollectiveSample| (s.operation, s.ranks, s.alone);
     let known: BTreeSet<_> = all().filter(|s| !s.is_bound).map(key).collect();

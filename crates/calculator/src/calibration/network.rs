@@ -5,11 +5,9 @@
 
 use super::collectives::by_place;
 use super::{from, group, is_local, median, rounded, uncertainty};
-use crate::collectives::{Fabric, ring_share};
+use crate::collectives::{Collective, Fabric, ring_share};
 use railwright_spec::Portable as _;
-use railwright_spec::calibration::{
-    Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
-};
+use railwright_spec::calibration::{Calibration, CollectiveSample, Evidence, NetworkLaw, Samples};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::quantity::Bytes;
 use std::sync::Arc;
@@ -28,7 +26,7 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
     if all.is_empty() {
         return;
     }
-    let spreads = |s: &&CollectiveSample| s.operation == CollectiveKind::AllToAll;
+    let spreads = |s: &&CollectiveSample| s.operation == Collective::AllToAll;
     let start = [ring_share(&bare.network.kind), 0.8, 1.0];
     let error = |constants: [f64; 3]| error(bare, calibration, constants, &all);
     let mut best = start;
@@ -90,8 +88,7 @@ fn with(bare: &Cluster, calibration: &Calibration, [ring_share, spread_share, la
 }
 
 fn predicted(fabric: &Fabric, cluster: &Cluster, sample: &CollectiveSample) -> f64 {
-    let op = crate::collectives::collective(sample.operation);
-    fabric.time(op, Bytes::new(sample.bytes), &group(cluster, sample), 1.0).time.get()
+    fabric.time(sample.operation, Bytes::new(sample.bytes), &group(cluster, sample), 1.0).time.get()
 }
 
 /// The mean of |ln(predicted / measured)|.

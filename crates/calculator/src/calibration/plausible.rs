@@ -48,10 +48,7 @@ pub(super) fn warnings(before: &Predictor<'_>, calibration: &Calibration) -> Vec
             Regime::Burst => 1.0,
             Regime::Sustained => before.software.collective_rate,
         };
-        let factor = crate::collectives::bus_factor(
-            crate::collectives::collective(law.operation),
-            law.ranks.max(2) as f64,
-        );
+        let factor = crate::collectives::bus_factor(law.operation, law.ranks.max(2) as f64);
         let time = law.base_us * 1e-6
             + factor * law.to_bytes / (law.bandwidth_gb * 1e9)
             + law.ramp_ns * 1e-9 * law.to_bytes.sqrt();

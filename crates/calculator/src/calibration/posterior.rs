@@ -1,20 +1,20 @@
 //! Infers the times of a step's parts from measured step times: a Bayesian linear model of logarithms in
 //! three levels.
 //!
-//! Responsible for: the prior (errors of a stack, of its runs of one model and format, and of single runs),
-//! and its update by measured over predicted times. Further, the spread of a prediction under it. Does not
-//! price runs: shares of parts and ratios are inputs.
+//! Responsible for: the prior (errors of a stack, of its runs of one model and format, and of individual
+//! runs), and its update by measured over predicted times. Further, the spread of a prediction under it. Does
+//! not price runs: shares of parts and ratios are inputs.
 //!
 //! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the
 //! logarithm of the predicted time with that of the part's time. `theta ~ N(0, V)` is of the stack, `V =
 //! level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and format: rates of GEMMs and
 //! launches differ by shapes and formats. `e ~ N(0, v (1 + sum of scatter_p s_p^2))` is of the layout. The
-//! time added by the host or the network differs between layouts, so a log limited by them moves other
-//! layouts little. `v ~ InvGamma(nu / 2, nu residual^2 / 2)` is of the stack: logs that disagree move other
-//! runs less. V is no multiple of v, so that a single wild log does not move everything.
+//! time added by the host or the network differs between layouts, so a log limited by them has little effect
+//! on other layouts. `v ~ InvGamma(nu / 2, nu residual^2 / 2)` is of the stack: logs that disagree move other
+//! runs less. V is not a multiple of v, so that a single outlier log does not shift everything.
 //!
-//! The scale `v` is summed over a grid; given it, all is normal (Gelman et al., Bayesian Data Analysis, 3rd
-//! ed., sections 5.4, 14.7 and 14.8).
+//! The scale `v` is summed over a grid; given the scale, everything is normal (Gelman et al., Bayesian Data
+//! Analysis, 3rd ed., sections 5.4, 14.7 and 14.8).
 
 use crate::software::PARTS;
 use railwright_spec::Portable as _;

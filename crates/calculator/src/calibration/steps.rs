@@ -1,7 +1,7 @@
-//! Whole steps: constants that the shapes of single operators did not determine.
+//! Whole steps: constants that the shapes of individual operators did not determine.
 //!
 //! Responsible for: attention and GEMMs of unknown shape, element-wise kernels, loss, update and host. Each
-//! is fitted from its time in the step relative to the run's prediction of it. Excludes pipeline bubbles and
+//! is fitted from its time in the step relative to the predicted time. Excludes pipeline bubbles and
 //! exposed communication: they follow from the rest.
 
 use super::step_times::{self, Timed};

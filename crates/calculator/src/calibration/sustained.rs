@@ -7,7 +7,7 @@
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
 use super::left_out::{LeftOut, Trial};
 use super::{Predictor, from, like, median, significant, uncertainty};
-use crate::collectives::{bus_factor, collective};
+use crate::collectives::bus_factor;
 use railwright_spec::calibration::{
     Calibration, CollectiveLaw, CollectiveSample, Evidence, FEW, Regime, Samples,
 };
@@ -49,7 +49,7 @@ pub(super) fn fit(
             continue;
         };
         // A single rank has no communication; it is priced as two.
-        let factor = bus_factor(collective(operation), ranks.max(2) as f64);
+        let factor = bus_factor(operation, ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = sizes.iter().map(|size| (size.bytes, median(&size.times))).collect();
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
         let range = (points.len() >= SIZES && to_bytes >= REACH * first.bytes)
@@ -178,12 +178,12 @@ mod tests {
     use super::super::tests::case;
     use super::super::{fit, judge};
     use super::*;
-    use railwright_spec::calibration::CollectiveKind;
+    use crate::collectives::Collective;
     use railwright_spec::cluster::by_name;
 
     /// Transfers of a run: the given number of `time(bytes)`, every seventh three times as long.
     fn run(
-        operation: CollectiveKind,
+        operation: Collective,
         sizes: &[f64],
         often: usize,
         time: impl Fn(f64) -> f64,
@@ -207,22 +207,22 @@ mod tests {
         let gather = |b: f64| 30e-6 + 0.875 * b / 250e9;
         let scatter = |b: f64| 50e-6 + 0.875 * b / 150e9;
         let sizes = [1e5, 1e6, 1e7, 1e8, 1e9];
-        let mut all = run(CollectiveKind::AllGather, &sizes, 7, gather);
-        all.extend(run(CollectiveKind::ReduceScatter, &sizes, 7, scatter));
+        let mut all = run(Collective::AllGather, &sizes, 7, gather);
+        all.extend(run(Collective::ReduceScatter, &sizes, 7, scatter));
         let fitted = fit(&case(&cluster), &[of(all.clone())]).expect("fitted");
         let law = |kind| fitted.calibration.collective(kind, 8).expect("a law");
-        let (gathers, scatters) = (law(CollectiveKind::AllGather), law(CollectiveKind::ReduceScatter));
+        let (gathers, scatters) = (law(Collective::AllGather), law(Collective::ReduceScatter));
         assert!((gathers.bandwidth_gb / 250.0 - 1.0).abs() < 0.02, "{gathers:?}");
         assert!((scatters.bandwidth_gb / 150.0 - 1.0).abs() < 0.02, "{scatters:?}");
         assert!((scatters.base_us / 50.0 - 1.0).abs() < 0.05, "{scatters:?}");
         assert_eq!((gathers.regime, gathers.evidence.samples), (Regime::Sustained, 35));
         // One transfer of seven is late: the median is robust.
         assert!(gathers.evidence.uncertainty < 0.02, "{gathers:?}");
-        // Validated at a size outside of the fit, including the fabric and the generation's rate.
+        // Validated at a size outside the fit, including the fabric and the generation's rate.
         let held = judge(
             &case(&cluster),
             &fitted.calibration,
-            &[of(run(CollectiveKind::ReduceScatter, &[3e7], 1, scatter))],
+            &[of(run(Collective::ReduceScatter, &[3e7], 1, scatter))],
         )
         .expect("judged");
         assert!(held[0].error_after < 0.02 && held[0].error_before > 0.3, "{held:?}");
@@ -233,17 +233,17 @@ mod tests {
     fn a_law_with_larger_error_on_left_out_sizes_is_rejected() {
         let cluster = by_name("dgx-h100", 8).expect("known");
         let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
-        let known = |b: f64| predictor.collective(&like(CollectiveKind::AllGather, 8, b)) * 1.3;
+        let known = |b: f64| predictor.collective(&like(Collective::AllGather, 8, b)) * 1.3;
         // For one of four sizes, another transfer uses the link at the same time.
         let times = |b: f64| known(b) * if (b - 1e7).abs() < 1.0 { 5.0 } else { 1.0 };
-        let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
+        let all = run(Collective::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
         let range = fitted.remarks.iter().find(|r| r.contains("Leave-one-out error")).expect("reported");
         assert!(
             range.starts_with("all_gather x8: the default link model is scaled to the measured rate"),
             "{range}"
         );
-        let law = fitted.calibration.collective(CollectiveKind::AllGather, 8).expect("a law");
+        let law = fitted.calibration.collective(Collective::AllGather, 8).expect("a law");
         let predicted = law.base_us * 1e-6 + 0.875 * 1e9 / (law.bandwidth_gb * 1e9);
         assert!((predicted / known(1e9) - 1.0).abs() < 0.25, "{law:?} {predicted} {}", known(1e9));
     }
@@ -259,13 +259,13 @@ mod tests {
         };
         let cluster = cluster.resolve().expect("a pair");
         let time = |b: f64| 20e-6 + b / 8e9;
-        let pair: Vec<CollectiveSample> = run(CollectiveKind::AllReduce, &[1e4, 1e5, 1e6, 1e7], 5, time)
+        let pair: Vec<CollectiveSample> = run(Collective::AllReduce, &[1e4, 1e5, 1e6, 1e7], 5, time)
             .into_iter()
             .map(|one| CollectiveSample { ranks: 2, ..one })
             .collect();
         let fitted = fit(&case(&cluster), &[of(pair)]).expect("fitted");
         assert!(fitted.calibration.network.is_none());
-        let law = fitted.calibration.collective(CollectiveKind::AllReduce, 2).expect("a law");
+        let law = fitted.calibration.collective(Collective::AllReduce, 2).expect("a law");
         assert!((law.bandwidth_gb / 8.0 - 1.0).abs() < 0.02, "{law:?}");
         assert!(fitted.lines[0].error_after < 0.01, "{:?}", fitted.lines);
     }
@@ -273,15 +273,15 @@ mod tests {
     #[test]
     fn small_transfers_determine_only_the_base() {
         let cluster = by_name("dgx-h100", 8).expect("known");
-        let all = run(CollectiveKind::AllReduce, &[2048.0, 8192.0], 5, |_| 60e-6);
+        let all = run(Collective::AllReduce, &[2048.0, 8192.0], 5, |_| 60e-6);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
-        let law = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law");
+        let law = fitted.calibration.collective(Collective::AllReduce, 8).expect("a law");
         assert!((law.base_us / 60.0 - 1.0).abs() < 0.05, "{law:?}");
         // Ten transfers of one size have more weight than three of another.
-        let mut uneven = run(CollectiveKind::AllReduce, &[8192.0], 10, |_| 60e-6);
-        uneven.extend(run(CollectiveKind::AllReduce, &[2048.0], 3, |_| 40e-6));
+        let mut uneven = run(Collective::AllReduce, &[8192.0], 10, |_| 60e-6);
+        uneven.extend(run(Collective::AllReduce, &[2048.0], 3, |_| 40e-6));
         let fitted = fit(&case(&cluster), &[of(uneven)]).expect("fitted");
-        let base = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law").base_us;
+        let base = fitted.calibration.collective(Collective::AllReduce, 8).expect("a law").base_us;
         assert!((base / 60.0 - 1.0).abs() < 0.05, "{base}");
         // 480 GB/s at the generation's rate, not an eighth of it.
         assert!(law.bandwidth_gb > 300.0, "{law:?}");
@@ -291,12 +291,12 @@ mod tests {
     fn few_transfers_and_bounds_have_no_law() {
         let cluster = by_name("dgx-h100", 8).expect("known");
         let time = |b: f64| 30e-6 + b / 100e9;
-        let bounds: Vec<CollectiveSample> = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e8], 7, time)
+        let bounds: Vec<CollectiveSample> = run(Collective::AllGather, &[1e5, 1e6, 1e7, 1e8], 7, time)
             .into_iter()
             .map(|one| CollectiveSample { is_bound: true, ..one })
             .collect();
         let mut all = bounds;
-        all.extend(run(CollectiveKind::AllReduce, &[1e5, 1e6, 1e7, 1e8], 1, time));
+        all.extend(run(Collective::AllReduce, &[1e5, 1e6, 1e7, 1e8], 1, time));
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
         assert!(fitted.calibration.collectives.is_empty(), "{:?}", fitted.calibration.collectives);
         assert!(fitted.calibration.collective_rate.is_some());
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn sizes_that_lie_close_are_one() {
         let time = |b: f64| b * 1e-9;
-        let all = run(CollectiveKind::AllToAll, &[1000.0, 1100.0, 1200.0, 5000.0], 1, time);
+        let all = run(Collective::AllToAll, &[1000.0, 1100.0, 1200.0, 5000.0], 1, time);
         let sizes = joined(&all.iter().collect::<Vec<_>>());
         assert_eq!(sizes.len(), 1);
         assert!((sizes[0].bytes - 1100.0).abs() < 1e-9 && sizes[0].times.len() == 3);
@@ -324,9 +324,8 @@ mod tests {
         let shipped = predictor.software.collective_rate;
         let fitted = |factor: f64, is_bound: bool| {
             let sizes = [1e6, 1e7, 1e8];
-            let predicted =
-                |b: f64| predictor.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped;
-            let all = run(CollectiveKind::ReduceScatter, &sizes, 1, |b| factor * predicted(b));
+            let predicted = |b: f64| predictor.collective(&like(Collective::ReduceScatter, 8, b)) / shipped;
+            let all = run(Collective::ReduceScatter, &sizes, 1, |b| factor * predicted(b));
             let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
             fit(&case(&cluster), &[of(all)]).expect("an answer")
         };
@@ -346,14 +345,14 @@ mod tests {
         let rate = faster.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (2.0 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
         assert!(faster.lines[0].error_before > 0.9 && faster.lines[0].error_after < 0.02);
-        // With all ranks traced, the time is no bound: slower collectives are fitted.
+        // With all ranks traced, the time is not a bound: slower collectives are fitted.
         let known = fitted(4.0, false);
         let rate = known.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (0.25 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
         assert!(!known.lines[0].is_bound);
         // An additional bound changes nothing.
-        let mut mixed = run(CollectiveKind::ReduceScatter, &[1e6, 1e7], 1, |b| {
-            predictor.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped
+        let mut mixed = run(Collective::ReduceScatter, &[1e6, 1e7], 1, |b| {
+            predictor.collective(&like(Collective::ReduceScatter, 8, b)) / shipped
         });
         mixed[1].is_bound = true;
         mixed[1].times = vec![Seconds::new(1.0)];

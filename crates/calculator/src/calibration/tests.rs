@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::estimate::{EstimateOptions, estimate};
-use railwright_spec::calibration::{CollectiveKind, Operators, StepSample};
+use railwright_spec::calibration::{Operators, StepSample};
 use railwright_spec::cluster::by_name;
 use railwright_spec::model;
 use railwright_spec::run;
@@ -103,7 +103,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
     let sizes = (3..33).map(|power| f64::from(1 << power.min(30)) * if power > 30 { 4.0 } else { 1.0 });
     let collectives = sizes
         .map(|bytes| CollectiveSample {
-            operation: CollectiveKind::AllReduce,
+            operation: Collective::AllReduce,
             ranks: 8,
             hosts: Some(1),
             bytes,
@@ -117,7 +117,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
         .collect();
     let samples = Samples { from: "all_reduce.log".into(), alone: true, collectives, ..Samples::default() };
     let fitted = fit(&case(&cluster), &[samples]).expect("fitted");
-    let law = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law");
+    let law = fitted.calibration.collective(Collective::AllReduce, 8).expect("a law");
     assert!((law.base_us / 15.0 - 1.0).abs() < 0.02, "{law:?}");
     assert!((law.bandwidth_gb / 480.0 - 1.0).abs() < 0.02, "{law:?}");
     assert!((law.ramp_ns / 10.0 - 1.0).abs() < 0.05, "{law:?}");
@@ -147,7 +147,7 @@ fn three_sizes_scale_the_catalogues_law() {
     let mut samples = Samples { alone: true, ..Samples::default() };
     for bytes in [1e6, 2e6, 4e6] {
         let mut one = CollectiveSample {
-            operation: CollectiveKind::AllGather,
+            operation: Collective::AllGather,
             ranks: 8,
             hosts: None,
             bytes,
@@ -178,7 +178,7 @@ fn the_networks_share_is_recovered_through_the_calculators_own_laws() {
     for ranks in [16, 32] {
         for power in (20..33).step_by(2) {
             let mut one = CollectiveSample {
-                operation: CollectiveKind::AllReduce,
+                operation: Collective::AllReduce,
                 ranks,
                 hosts: Some(ranks / 8),
                 bytes: 2f64.powi(power),
@@ -233,8 +233,8 @@ fn steps_settle_streams_update_and_host() {
 }
 
 /// A whole step corrects the parts towards the measured time, but not completely: a stack has a common level,
-/// and a run has its own scatter. Predictions of the run and of another layout change too. Their intervals
-/// are narrower than without measurements.
+/// and a run has its own scatter. Predictions of the run and of a different layout change too. Their
+/// intervals are narrower than without measurements.
 #[test]
 fn a_log_corrects_the_parts_of_the_step() {
     let cluster = by_name("dgx-h100", 8).expect("known");
@@ -266,14 +266,15 @@ fn a_log_corrects_the_parts_of_the_step() {
     }
 }
 
-/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged.
+/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged. Micro-batches
+/// are large, so that neither layout waits for its host.
 #[test]
 fn two_step_times_separate_the_parts_and_are_written() {
     let cluster = by_name("dgx-h100", 8).expect("known");
     let model = model::by_name("llama-3-8b").expect("known");
     let plan = |tp: u64, dp: u64| {
         let text = format!(
-            "[plan]\ntensor_parallel = {tp}\npipeline_parallel = 1\ndata_parallel = {dp}\nglobal_batch = 8\nsequence_length = 4096\nsoftware = \"megatron-core-2024\"\n"
+            "[plan]\ntensor_parallel = {tp}\npipeline_parallel = 1\ndata_parallel = {dp}\nmicro_batch = 4\nglobal_batch = 32\nsequence_length = 8192\nsoftware = \"megatron-core-2024\"\n"
         );
         run::parse(&text, "run.toml").expect("sound").plan.resolve(&model, &cluster).expect("resolved")
     };

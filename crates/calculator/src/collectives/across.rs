@@ -332,7 +332,7 @@ mod tests {
         );
         let few = network.tree_up_to(&links, &span(3));
         assert!(few < many / 5.0 && few > 1e9, "{few} of {many}");
-        // More bytes never take less time, also where the algorithm changes.
+        // More bytes never take less time, even where the algorithm changes.
         let time = |bytes| network.time(&links, Collective::AllReduce, bytes, &span(3));
         let (before, after) = (time(few * 0.999), time(few * 1.001));
         assert_eq!((before.algorithm, after.algorithm), ("tree", "ring"));

@@ -7,7 +7,7 @@
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
 use railwright_spec::Portable as _;
-use railwright_spec::calibration::{Calibration, CollectiveKind, Regime};
+use railwright_spec::calibration::{Calibration, Regime};
 
 /// One measured model, with the catalogue's for the same operation and ranks.
 #[derive(Clone, Copy, Debug)]
@@ -23,18 +23,6 @@ pub(super) fn has_messages(measured: &[Measured]) -> bool {
     measured.iter().any(|one| one.op == Collective::SendReceive)
 }
 
-/// The calculator's collective for a calibration's kind.
-pub(crate) fn collective(kind: CollectiveKind) -> Collective {
-    match kind {
-        CollectiveKind::AllReduce => Collective::AllReduce,
-        CollectiveKind::AllGather => Collective::AllGather,
-        CollectiveKind::ReduceScatter => Collective::ReduceScatter,
-        CollectiveKind::AllToAll => Collective::AllToAll,
-        CollectiveKind::Broadcast => Collective::Broadcast,
-        CollectiveKind::SendReceive => Collective::SendReceive,
-    }
-}
-
 /// The models of a calibration and of the catalogue.
 pub(super) fn measured(
     calibration: &Calibration,
@@ -42,7 +30,7 @@ pub(super) fn measured(
 ) -> Vec<Measured> {
     let mut list: Vec<Measured> = Vec::new();
     for one in &calibration.collectives {
-        let op = collective(one.operation);
+        let op = one.operation;
         if list.iter().any(|known| known.op == op && known.ranks == one.ranks) {
             continue;
         }

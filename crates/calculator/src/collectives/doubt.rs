@@ -3,7 +3,7 @@
 //! Responsible for: bounds of their time from the bus bandwidths of the nearest measured numbers of racks.
 //! Excludes groups with a measured model, and operations other than all-reduce.
 //!
-//! Published all-reduces over racks of NVLink are over 2 and over 20 racks
+//! All-reduces over racks of NVLink are published for 2 and for 20 racks
 //! (`catalog/evidence/collectives_at_scale.csv`). With the same bytes, their bus bandwidths differ by a
 //! factor of 2 to 4. Between them the library's choice of algorithm and channels is unknown.
 //! Bandwidth decreases with the number of racks, so the values of 2 and of 20 racks are bounds: `t = f(n) S /
@@ -20,7 +20,7 @@ use railwright_spec::quantity::Bytes;
 pub const MEASURED_RACKS: [u64; 2] = [2, 20];
 
 impl Fabric {
-    /// Lower and upper bound of a collective's time, as multiples of the predicted time. `None` if
+    /// Lower and upper bound on a collective's time, as multiples of the predicted time. `None` if
     /// measurements cover it.
     pub fn doubt(&self, op: Collective, bytes: Bytes, group: &Group) -> Option<[f64; 2]> {
         let (links, local, least) = self.locality(group);

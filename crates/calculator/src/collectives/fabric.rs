@@ -180,7 +180,7 @@ impl Fabric {
         }
     }
 
-    /// The same fabric with another timer, such as one that simulates flows on a topology.
+    /// The same fabric with a different timer, such as one that simulates flows on a topology.
     #[must_use]
     pub fn answered_by(mut self, timer: Arc<dyn CollectiveTimer>) -> Self {
         self.timer = Some(timer);

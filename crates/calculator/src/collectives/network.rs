@@ -15,7 +15,7 @@ const ALL_TO_ALL_SHARE: f64 = 0.8;
 /// The network between domains.
 #[derive(Clone, Debug)]
 pub(super) struct Network {
-    /// Bytes a second per device, one direction, as labelled.
+    /// Bytes per second per device, one direction, as labelled.
     pub(super) nic: f64,
     /// Share of it that rings reach with large messages.
     share: f64,
@@ -123,7 +123,7 @@ impl Network {
         })
     }
 
-    /// Bytes a second per NIC for a ring or a tree with large messages.
+    /// Bytes per second per NIC for a ring or a tree with large messages.
     pub(super) fn ring_rate(&self, span: &Span) -> f64 {
         self.nic * self.bounded(self.share, span) / (span.sharing * self.ring_slowdown(span))
     }

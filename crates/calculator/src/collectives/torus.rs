@@ -13,8 +13,8 @@ const SHARE: f64 = TORUS_SHARE;
 const BASE: f64 = 5e-6;
 const HOP: f64 = 1e-6;
 
-/// The slice of a torus of 2 or 3 dimensions that a run occupies; its devices send `bandwidth` bytes a second
-/// over all links together.
+/// The slice of a torus of 2 or 3 dimensions that a run occupies; its devices send `bandwidth` bytes per
+/// second over all links together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Torus {
     /// Lengths of the slice's axes, the longest first; 1 for dimensions that it does not use.

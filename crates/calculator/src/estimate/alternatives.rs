@@ -9,7 +9,7 @@ use railwright_spec::Portable as _;
 use railwright_spec::plan::OpenSettings;
 use railwright_spec::quantity::Seconds;
 
-/// A step time under another assumption.
+/// A step time under a different assumption.
 pub(super) struct Alternative {
     /// Time of the step.
     pub(super) total: Seconds,

@@ -28,7 +28,7 @@ pub(crate) struct Call {
     pub group: Group,
     /// `Forward`, `BackwardInput`, `BackwardWeight` or `Recompute`.
     pub phase: Phase,
-    /// Number of calls; a half is half of an exchange.
+    /// Number of calls; 0.5 is half of an exchange.
     pub count: f64,
     /// Sustained over burst rate.
     pub rate: f64,

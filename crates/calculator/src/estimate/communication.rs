@@ -31,7 +31,7 @@ pub struct CommunicationRow {
     pub ranks: u64,
     /// Number of scale-up domains of the group.
     pub domains: u64,
-    /// Calls per step; a half is half of a collective.
+    /// Calls per step; 0.5 is half of a collective.
     pub count: f64,
     /// Time of one call.
     pub time_each: Seconds,
@@ -39,7 +39,7 @@ pub struct CommunicationRow {
     pub time: Seconds,
     /// Exposed time; absent if it is part of the pipeline bubble.
     pub exposed: Option<Seconds>,
-    /// Lower and upper bound of the time of one call. `None` if measurements cover it.
+    /// Lower and upper bound on the time of one call. `None` if measurements cover it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<[Seconds; 2]>,
     /// Bus bandwidth, by nccl-tests' convention.

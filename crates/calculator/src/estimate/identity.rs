@@ -74,7 +74,7 @@ pub struct SoftwareIdentity {
     pub source: String,
 }
 
-/// Devices of another kind in the job.
+/// Devices of a different kind in the job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PoolIdentity {

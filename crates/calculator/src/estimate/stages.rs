@@ -25,8 +25,8 @@ pub struct StageRow {
     pub backward: Seconds,
     /// Recompute part of the backward pass.
     pub recompute: Seconds,
-    /// Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two
-    /// directions.
+    /// Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its
+    /// two directions.
     pub busy: Seconds,
     /// Exposed communication in this time.
     pub exposed: Seconds,

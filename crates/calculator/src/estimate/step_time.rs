@@ -25,7 +25,7 @@ pub struct Interval {
     pub half_high: Seconds,
     /// Share of measurements from `low` to `high`.
     pub coverage: f64,
-    /// Number of measured runs behind the width.
+    /// Number of measured runs that determine the width.
     pub runs: usize,
     /// True if these runs are of the same software generation, or the user's own.
     pub calibrated: bool,
@@ -126,7 +126,7 @@ pub fn interval(
 pub struct Throughput {
     /// Sequences per step.
     pub sequences_per_step: u64,
-    /// Micro batches per replica and step.
+    /// Micro-batches per replica and step.
     pub micro_batches: u64,
     /// Tokens per step.
     pub tokens_per_step: u64,

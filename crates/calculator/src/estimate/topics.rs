@@ -86,7 +86,7 @@ fn generation(software: &Software) -> Topic {
             software.expert_overlap_exposed
         ),
         format!("sustained over measured rate of collectives: {}", software.collective_rate),
-        format!("slow-down of compute by hidden communication: {}", software.overlap_slowdown),
+        format!("slowdown of compute by overlapped communication: {}", software.overlap_slowdown),
         format!("growth of the step per doubling of devices: {}", software.jitter_per_doubling),
         format!("optimizer traffic, bytes per parameter: {}", software.optimizer_bytes_per_parameter),
         format!(

@@ -12,7 +12,7 @@ use railwright_spec::software::{Software, by_id, features_of, generations_of};
 
 /// The interval of a framework whose version is unknown.
 pub(super) struct Versions {
-    /// From the lower bound of the fastest version to the upper bound of the slowest one.
+    /// From the lower bound on the fastest version to the upper bound on the slowest one.
     pub(super) interval: intervals::Interval,
     /// Origin of the interval, as text.
     pub(super) source: String,
@@ -56,7 +56,7 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
     Some(Versions { interval, source })
 }
 
-/// The step time by the constants of another version with the features of the plan. `None` if the version
+/// The step time by the constants of a different version with the features of the plan. `None` if the version
 /// lacks one.
 fn step_time(costing: &Costing<'_>, version: &Software) -> Option<Seconds> {
     let id = std::iter::once(version.id.as_str())

@@ -57,7 +57,7 @@ fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }
 
-/// Warns about devices of several kinds: no measured run has them, and stages can have several.
+/// Warns about devices of several kinds: no measured run has several, although stages can.
 fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     if !costing.is_mixed() {
         return;
@@ -78,7 +78,7 @@ fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let main = is_unfused(costing.cluster);
     let of_memory = if costing.cluster.kinds().any(|(kind, _)| is_unfused(kind) != main) {
         let name = &costing.cluster.accelerator.name;
-        format!("; memory of all stages is that of the attention kernel of {name}")
+        format!("; the memory of all stages assumes the attention kernel of {name}")
     } else {
         String::new()
     };

@@ -22,7 +22,7 @@ pub struct StageExchange {
     pub process_group: ProcessGroup,
     /// Bytes of one call, by nccl-tests' convention.
     pub bytes: Bytes,
-    /// Calls of each group in a step; a half is half of an exchange.
+    /// Calls of each group in a step; 0.5 is half of an exchange.
     pub count: f64,
 }
 

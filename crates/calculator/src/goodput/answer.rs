@@ -147,7 +147,7 @@ pub struct Goodput {
     pub price: Option<Price>,
     /// Assumed values.
     pub assumed: Vec<Assumed>,
-    /// Published clusters behind the range.
+    /// Published clusters that determine the range.
     pub published: Vec<Scaled>,
 }
 

@@ -14,19 +14,34 @@ pub struct Kept {
     /// True if recompute by operators leaves out no GEMM
     /// ([`railwright_spec::plan::Plan::recomputes_products`]).
     pub no_gemm: bool,
+    /// True if recompute by operators leaves out no all-to-all of experts
+    /// ([`railwright_spec::software::Software::recomputes_exchange`]).
+    pub no_exchange: bool,
 }
 
+/// Kernel launches of a forward pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Launches {
+    /// Of compute, by family of operators.
+    pub families: [f64; Family::ALL.len()],
+    /// Of collectives, by dimension.
+    pub dimensions: [f64; Dimension::ALL.len()],
+}
+
+/// The forward pass of a layer, and its launches.
+type Forward<'a> = (&'a Work, &'a Launches);
+
 /// The recomputed work of a layer under a policy that covers it.
-pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, kept: Kept) -> Work {
+pub(super) fn of(policy: &Recompute, layer: &Layer, forward: Forward<'_>, kept: Kept) -> Work {
     match policy {
         Recompute::None => Work::default(),
         Recompute::Full { .. } => match &layer.feed_forward {
             FeedForward::Dense(mlp) if kept.last_gemm && !layer.parallel_residual => {
-                let mut work = *forward;
+                let mut work = *forward.0;
                 work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
                 work
             }
-            _ => *forward,
+            _ => *forward.0,
         },
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
@@ -38,7 +53,7 @@ pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work, kept: Kept) 
     }
 }
 
-fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) -> Work {
+fn selected(layer: &Layer, forward: Forward<'_>, module: RecomputeModule, kept: Kept) -> Work {
     let routed = matches!(layer.feed_forward, FeedForward::MixtureOfExperts(_));
     let gemms = if kept.no_gemm { 1.0 } else { 0.5 };
     match module {
@@ -60,8 +75,8 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
         // Up-projections are the larger part of latent attention's input projections.
         RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
-        // Every second GEMM is kept, and so are attention and communication. Grouped GEMMs and all
-        // inexpensive operators run again.
+        // Every second GEMM is kept, and so are attention and communication, except for all-to-alls in some
+        // software. Grouped GEMMs and all inexpensive operators run again.
         RecomputeModule::Operators => part(
             forward,
             &[
@@ -74,24 +89,29 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule, kept: Kept) 
                 (Family::Activation, 1.0),
                 (Family::Residual, 1.0),
             ],
-            &[],
+            if kept.no_exchange { &[(Dimension::Expert, 1.0)] } else { &[] },
         ),
     }
 }
 
-/// The given shares of a forward pass; launches are proportional to compute time.
-fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f64)]) -> Work {
+/// The given shares of a forward pass, each with its share of the launches.
+fn part(
+    (forward, launches): Forward<'_>,
+    families: &[(Family, f64)],
+    dimensions: &[(Dimension, f64)],
+) -> Work {
     let mut work = Work::default();
     for &(family, share) in families {
         work.compute[family as usize] = forward.compute[family as usize] * share;
+        work.launches += launches.families[family as usize] * share;
     }
     for &(dimension, share) in dimensions {
+        work.launches += launches.dimensions[dimension as usize] * share;
         work.exposed[dimension as usize] = forward.exposed[dimension as usize] * share;
         work.communication[dimension as usize] = forward.communication[dimension as usize] * share;
     }
     let whole = forward.compute_time();
     let share = if whole > Seconds::ZERO { work.compute_time() / whole } else { 0.0 };
-    work.launches = forward.launches * share;
     let repeats = |family| families.iter().any(|f| f.0 == family);
     work.host = if repeats(Family::Router) { forward.host } else { Seconds::ZERO };
     work.looped = if repeats(Family::Experts) { forward.looped } else { Seconds::ZERO };
@@ -118,13 +138,37 @@ mod tests {
         forward.compute[Family::Mlp as usize] = Seconds::new(3.0);
         forward.compute[Family::AttentionCore as usize] = Seconds::new(1.0);
         (forward.flop, forward.launches) = (Flop::new(400.0), 8.0);
+        let mut launches = Launches::default();
+        launches.families[Family::Mlp as usize] = 6.0;
+        launches.families[Family::AttentionCore as usize] = 2.0;
         let of = |last_gemm| {
-            let kept = Kept { last_gemm, no_gemm: false };
-            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], &forward, kept)
+            let kept = Kept { last_gemm, ..Kept::default() };
+            super::of(&Recompute::Full { layers: None }, &model.layer_kinds[0], (&forward, &launches), kept)
         };
         let (whole, shorter) = (of(false), of(true));
         assert_eq!(whole, forward);
         assert_eq!(shorter.compute_time().get(), 3.0);
         assert_eq!((shorter.flop.get(), shorter.launches), (300.0, 6.0));
+    }
+
+    #[test]
+    fn recompute_by_operator_repeats_the_exchange_only_where_it_is_not_kept() {
+        let model = testing::mixture(1024, 2048, 8, 2);
+        let mut forward = Work::default();
+        forward.communication[Dimension::Expert as usize] = Seconds::new(2.0);
+        forward.exposed[Dimension::Expert as usize] = Seconds::new(1.0);
+        let policy = Recompute::Selective { modules: [RecomputeModule::Operators].into(), layers: None };
+        let of = |no_exchange| {
+            let work = super::of(
+                &policy,
+                &model.layer_kinds[0],
+                (&forward, &Launches::default()),
+                Kept { no_exchange, ..Kept::default() },
+            );
+            let expert = Dimension::Expert as usize;
+            (work.communication[expert].get(), work.exposed[expert].get())
+        };
+        assert_eq!(of(false), (0.0, 0.0));
+        assert_eq!(of(true), (2.0, 1.0));
     }
 }

@@ -15,8 +15,8 @@ pub const SURE_TO_FIT: f64 = 0.9;
 /// real need.
 pub const EVEN_CHANCE: f64 = 0.5;
 
-/// Probability of fitting up to which a plan counts as out of memory: as sure as [`SURE_TO_FIT`] of the
-/// opposite. Between both the evidence carries no verdict.
+/// Probability of fitting up to which a plan counts as out of memory: the complement of
+/// [`SURE_TO_FIT`]. Between the two, the evidence supports no verdict.
 pub const SURE_NOT_TO_FIT: f64 = 1.0 - SURE_TO_FIT;
 
 /// Predicted memory fit of a plan.
@@ -38,7 +38,7 @@ impl Fit {
         Self::required(probability, SURE_TO_FIT)
     }
 
-    /// The verdict for a probability of fitting if another one than [`SURE_TO_FIT`] counts as fitting.
+    /// The verdict for a probability of fitting if a threshold other than [`SURE_TO_FIT`] counts as fitting.
     pub fn required(probability: f64, required: f64) -> Self {
         if probability >= required {
             Self::Fits
@@ -63,7 +63,7 @@ impl Fit {
         self != Self::DoesNotFit
     }
 
-    /// Start of the first line of a report with other figures of a plan than its memory; empty if it fits.
+    /// Start of the first line of a report with figures of a plan other than its memory; empty if it fits.
     pub const fn caveat(self) -> &'static str {
         match self {
             Self::DoesNotFit => "does not fit; ",

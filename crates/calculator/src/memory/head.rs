@@ -3,11 +3,8 @@
 //! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Independent of
 //! layers.
 
-use super::activations::Sizes;
-use super::parameters::vocabulary_rows;
-use super::software::MemorySoftware;
+use crate::program::saved::{self, Saving};
 use railwright_spec::model::Model;
-use railwright_spec::plan::Plan;
 
 /// Bytes of the head for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,13 +23,11 @@ pub(crate) struct HeadBytes {
 /// logits. It then holds the result of the all-gather, in the format of activations, in addition to the
 /// tensors of the loss. In a loss of n chunks, all of these are of one chunk: `peak = saved + (logit_bytes -
 /// logit_saved_bytes + gathered) / n * logits`, in bytes.
-pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
-    let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
-    let (gathered, returned) =
-        if software.gathered_logits { (plan.tensor_parallel.max(1) as f64, sizes.a) } else { (1.0, 0.0) };
-    let logits = vocabulary_rows(model, plan) * gathered * sizes.tokens;
-    let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
-    let saved = inputs + software.logit_saved_bytes * logits * predictions;
+pub(crate) fn head_bytes(model: &Model, saving: &Saving<'_>) -> HeadBytes {
+    let Saving { plan, software, sizes } = *saving;
+    let mut saved = 0.0;
+    saved::head(model, saving, &mut |tensor| saved += tensor.bytes);
+    let returned = if software.gathered_logits { sizes.micro.activation_bytes } else { 0.0 };
     // Losses of further predictions are sequential: their saved parts add, their peaks do not. A loss in
     // chunks gathers and holds the logits of one chunk at a time.
     let temporary = ((software.logit_bytes - software.logit_saved_bytes).max(0.0) + returned)
@@ -40,15 +35,21 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     // A host that waits for transfers between stages does not run ahead: runs with two or more stages do not
     // hold these.
     let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
-    let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
-    HeadBytes { saved, peak }
+    let buffers = (software.loss_hidden + waiting) * sizes.hidden * sizes.micro.tokens;
+    HeadBytes { saved, peak: saved + temporary * saved::logits(model, saving) + buffers }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::activations::sizes;
-    use crate::memory::{SoftwareCatalogue, testing};
+    use crate::memory::{MemorySoftware, SoftwareCatalogue, testing};
+    use crate::program::saved::SavedSizes;
+    use railwright_spec::plan::Plan;
+
+    fn of(model: &Model, plan: &Plan, software: &MemorySoftware) -> HeadBytes {
+        let sizes = SavedSizes::new(model, &testing::cluster(80.0), plan, software);
+        head_bytes(model, &Saving { plan, software, sizes: &sizes })
+    }
 
     /// A loss on gathered logits holds as much as one without tensor parallelism, except for the head's
     /// inputs.
@@ -57,9 +58,7 @@ mod tests {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
         let (mut plan, mut software) = (testing::plan(), testing::neutral());
         software.logit_bytes = 10.0;
-        let peak = |plan: &Plan, software: &MemorySoftware| {
-            head_bytes(&model, plan, software, &sizes(&model, &testing::cluster(80.0), plan, software)).peak
-        };
+        let peak = |plan: &Plan, software: &MemorySoftware| of(&model, plan, software).peak;
         plan.tensor_parallel = 1;
         let alone = peak(&plan, &software);
         plan.tensor_parallel = 4;
@@ -85,9 +84,8 @@ mod tests {
         ] {
             plan.tensor_parallel = 4;
             let software = catalogue.get(stack);
-            let sizes = sizes(&model, &testing::cluster(80.0), &plan, software);
             let inputs = 4.0 * 4096.0 * tokens;
-            let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
+            let per_logit = (of(&model, &plan, software).peak - inputs) / 128_256.0 / tokens;
             assert!((per_logit - bytes).abs() < 1e-9, "{stack}: {per_logit}");
         }
     }
@@ -102,9 +100,8 @@ mod tests {
         let tokens = (plan.micro_batch * plan.sequence_length) as f64;
         for (loss, chunks) in [("fused-loss", 32.0), ("chunked-loss", 8.0)] {
             let software = catalogue.get(&format!("megatron-core-2024+gathered-loss+{loss}"));
-            let sizes = sizes(&model, &testing::cluster(80.0), &plan, software);
             let inputs = 4.0 * 4096.0 * tokens;
-            let per_logit = (head_bytes(&model, &plan, software, &sizes).peak - inputs) / 128_256.0 / tokens;
+            let per_logit = (of(&model, &plan, software).peak - inputs) / 128_256.0 / tokens;
             assert!((per_logit - 14.0 / chunks).abs() < 1e-9, "{loss}: {per_logit}");
         }
     }
@@ -114,9 +111,7 @@ mod tests {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
         let mut plan = testing::plan();
         let mut software = testing::neutral();
-        let peak = |plan: &Plan, software: &MemorySoftware| {
-            head_bytes(&model, plan, software, &sizes(&model, &testing::cluster(80.0), plan, software)).peak
-        };
+        let peak = |plan: &Plan, software: &MemorySoftware| of(&model, plan, software).peak;
         let without = peak(&plan, &software);
         software.waiting_hidden = 10.0;
         let tokens = (plan.micro_batch * plan.sequence_length) as f64;
@@ -134,13 +129,11 @@ mod tests {
         plan.sequence_length = 8192;
         let mut software = testing::neutral();
         software.logit_bytes = 10.0;
-        let one =
-            head_bytes(&model, &plan, &software, &sizes(&model, &testing::cluster(80.0), &plan, &software));
+        let one = of(&model, &plan, &software);
         let inputs = 4.0 * 4096.0 * 8192.0;
         assert_eq!(one.peak, 8192.0 * 128_256.0 * 10.0 + inputs);
         plan.tensor_parallel = 8;
-        let eight =
-            head_bytes(&model, &plan, &software, &sizes(&model, &testing::cluster(80.0), &plan, &software));
+        let eight = of(&model, &plan, &software);
         assert_eq!(eight.peak - inputs, (one.peak - inputs) / 8.0);
     }
 }

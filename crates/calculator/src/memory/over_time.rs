@@ -115,7 +115,7 @@ fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &
 struct ChunkEvents {
     /// Saved by each layer, in order.
     layers: Vec<f64>,
-    /// Saved outside of the layers.
+    /// Saved outside the layers.
     edge: f64,
     /// Saved by the head, and additional during the loss.
     head: Option<(f64, f64)>,
@@ -131,7 +131,7 @@ impl ChunkEvents {
         };
         let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
         let saved = |(i, &kind): (usize, &usize)| prepared.layer(kind, chunk, i).saved;
-        let (embedding, output) = edges(input.plan, input.software, &prepared.sizes, chunk);
+        let (embedding, output) = edges(&input.saving(&prepared.sizes), chunk);
         let head = &prepared.head;
         Self {
             layers: kinds.iter().enumerate().map(saved).collect(),

@@ -4,6 +4,7 @@
 //! Responsible for: bytes per parameter under every kind of sharding. Excludes activations.
 
 use super::software::MemorySoftware;
+use crate::partition::padded_vocabulary;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
 use railwright_spec::plan::{NF4_BYTES, Optimizer, Plan};
 
@@ -46,11 +47,9 @@ impl Held {
     }
 }
 
-/// Rows of the vocabulary on one rank: padded to the multiple times tensor parallelism, then divided.
-pub(crate) fn vocabulary_rows(model: &Model, plan: &Plan) -> f64 {
-    let tp = plan.tensor_parallel.max(1);
-    let unit = plan.vocabulary_multiple.max(1).saturating_mul(tp);
-    (model.vocabulary.div_ceil(unit).saturating_mul(unit) / tp) as f64
+/// Rows of the vocabulary on one rank.
+fn vocabulary_rows(model: &Model, plan: &Plan) -> f64 {
+    padded_vocabulary(model.vocabulary, plan) / plan.tensor_parallel.max(1) as f64
 }
 
 /// Parameters of a weight on one rank.

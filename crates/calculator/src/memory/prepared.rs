@@ -114,13 +114,12 @@ impl PeakParts {
         Self(prepare_layers(input, held.clone(), Vec::new()))
     }
 
-    /// The same parts under another policy of the plan.
+    /// The same parts under a different policy of the plan.
     #[must_use]
     pub fn recomputing(&self, input: &MemoryInput<'_>) -> Self {
         let mut parts = self.clone();
         for (kind, layer) in parts.0.kinds.iter_mut().zip(&input.model.layer_kinds) {
-            kind.recomputed =
-                activations::layer_bytes(input.model, layer, input.plan, input.software, &self.0.sizes, true);
+            kind.recomputed = activations::layer_bytes(&input.saving(&self.0.sizes), layer, true);
         }
         parts.0.recomputed_layers = partition::recomputed_layers(input.plan);
         parts
@@ -182,9 +181,9 @@ impl RankParameters {
     }
 }
 
-/// Lower bound of a stage's memory, independent of its activations.
+/// Lower bound on a stage's memory, independent of its activations.
 impl StageParameters {
-    /// Need of the largest stage during the optimizer step: a lower bound of [`Peak`] under any recompute and
+    /// Need of the largest stage during the optimizer step: a lower bound on [`Peak`] under any recompute and
     /// micro-batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));

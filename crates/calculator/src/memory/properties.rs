@@ -1,8 +1,11 @@
 //! Properties of any plan.
 
 use super::parameters::per_parameter;
-use super::{MemoryInput, SoftwareCatalogue, peak, testing};
+use super::sum::prepare;
+use super::{Kind, MemoryInput, Moment, SoftwareCatalogue, peak, report, testing};
+use crate::program::saved;
 use proptest::prelude::*;
+use railwright_spec::model::Module;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::precision::DataType;
 
@@ -96,6 +99,56 @@ proptest! {
             none.optimizer = plan.optimizer;
             let extra = SoftwareCatalogue::shared().expect("reads").get(software).optimizer_extra;
             prop_assert!(extra > 0.0 || before <= gib(&none, software), "sharding");
+        }
+    }
+
+    /// Without recompute, the activations of a stage are the program's saved tensors of its layers and ends,
+    /// for each micro-batch alive.
+    #[test]
+    fn activations_are_the_saved_tensors_of_the_program(plan in any_plan(), which in 0..3_usize) {
+        let name = ["llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite"][which];
+        let model = railwright_spec::model::by_name(name).expect("in the catalogue");
+        let software = SoftwareCatalogue::shared().expect("reads").get("megatron-lm-2022");
+        let cluster = testing::cluster(80.0);
+        let input = MemoryInput { model: &model, cluster: &cluster, plan: &plan, software, in_flight: None };
+        let prepared = prepare(&input);
+        let saving = input.saving(&prepared.sizes);
+        for stage in report(&input).stages.iter().filter(|s| matches!(s.moment, Moment::Loss | Moment::Backward)) {
+            let mut expected = 0.0;
+            for (chunk, alive) in prepared.stages[stage.stage].iter().zip(&stage.in_flight) {
+                let mut one = saved::stage_output(&saving, chunk.head);
+                let mut add = |tensor: saved::Saved| one += tensor.bytes;
+                for index in chunk.start..chunk.start + chunk.count {
+                    saved::layer(&saving, model.layer(index), &mut |tensor| {
+                        if !tensor.origin.is_of_recompute() {
+                            add(tensor);
+                        }
+                    });
+                }
+                if chunk.embedding {
+                    add(saved::embedding(&prepared.sizes));
+                }
+                if chunk.head {
+                    saved::head(&model, &saving, &mut add);
+                }
+                expected += one * alive;
+            }
+            let is_head = |item: &super::Item| item.kind == Kind::Logits && item.module == Some(Module::Head);
+            let kept = stage.items.iter().filter(|item| item.kind == Kind::Activations || is_head(item));
+            let got: f64 = kept.map(|item| item.bytes.get()).sum();
+            // Logits contain what the loss needs in addition, and lack what it has freed.
+            let head = prepared.head;
+            let with_head = prepared.stages[stage.stage].iter().any(|chunk| chunk.head);
+            let loss = if with_head { head.peak - head.saved } else { 0.0 };
+            let loss = match stage.moment {
+                Moment::Loss => loss,
+                _ if with_head && super::sum::gives_head_back(plan.schedule) => {
+                    let alive = prepared.stages[stage.stage].iter().zip(&stage.in_flight);
+                    -alive.filter(|(chunk, _)| chunk.head).map(|(_, n)| head.saved * n.min(1.0)).sum::<f64>()
+                }
+                _ => 0.0,
+            };
+            prop_assert!((got - expected - loss).abs() <= 1e-9 * expected, "{name} {got} {expected} {loss}");
         }
     }
 }

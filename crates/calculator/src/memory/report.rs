@@ -4,7 +4,7 @@
 //! sum to its peak, which a test compares with the fast path.
 
 use super::MemoryInput;
-use super::activations::emit;
+use super::activations::tensors;
 use super::fit::{Fit, probability_of_fitting};
 use super::moment::Moment;
 use super::parameters::{self, Held};
@@ -55,7 +55,7 @@ pub struct Item {
     pub kind: Kind,
     /// Module, if any.
     pub module: Option<Module>,
-    /// Layer of the model, from 0. `None` for memory outside of layers.
+    /// Layer of the model, from 0. `None` for memory outside layers.
     pub layer: Option<u32>,
     /// Amount.
     pub bytes: Bytes,
@@ -233,7 +233,8 @@ fn chunk_items(
     with_embedding: bool,
     items: &mut Items,
 ) {
-    let MemoryInput { model, plan, software, .. } = *input;
+    let MemoryInput { model, plan, .. } = *input;
+    let saving = input.saving(&prepared.sizes);
     if chunk.embedding {
         items.weights(prepared, at, Module::Embedding, None, parameters::embedding(model, plan));
     }
@@ -247,7 +248,7 @@ fn chunk_items(
         let on_device = 1.0 - offload;
         if at.activations {
             let mut by_module = [0.0; LAYER_MODULES.len()];
-            emit(layer, plan, software, &prepared.sizes, recompute, &mut |module, bytes, kept| {
+            tensors(&saving, layer, recompute, &mut |module, bytes, kept| {
                 let slot = LAYER_MODULES.iter().position(|&m| m == module);
                 if let (Some(slot), true) = (slot, kept) {
                     by_module[slot] += bytes;
@@ -259,7 +260,7 @@ fn chunk_items(
         }
     }
     if at.activations {
-        let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
+        let (embedding, output) = edges(&saving, chunk);
         items.push(Kind::Activations, Some(Module::Embedding), None, embedding * alive);
         items.push(Kind::Activations, None, None, output * alive);
     }

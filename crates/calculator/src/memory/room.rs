@@ -65,11 +65,10 @@ impl<'a> Rooms<'a> {
         let chunks = self.prepared.stages[stage].clone();
         let alive: Vec<f64> = (0..chunks.len()).map(|c| self.input.alive(stage, c)).collect();
         let mut sum = stage_sum(&self.input, &self.prepared, stage);
-        // Only memory outside of the layers.
+        // Only memory outside the layers.
         sum.activations = 0.0;
         for (chunk, alive) in chunks.iter().zip(&alive) {
-            let (embedding, output) =
-                super::sum::edges(self.input.plan, self.input.software, &self.prepared.sizes, chunk);
+            let (embedding, output) = super::sum::edges(&self.input.saving(&self.prepared.sizes), chunk);
             sum.activations += (embedding + output) * alive;
         }
         sum.working = 0.0;

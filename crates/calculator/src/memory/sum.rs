@@ -3,7 +3,7 @@
 //! Responsible for: the numbers, once per kind of layer and then per stage; a search calls only [`peak`].
 //! Item names are in the report, which uses the same functions.
 
-use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
+use super::activations::{LayerBytes, covered, layer_bytes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
 use super::held::RankParameters;
 use super::moment::Moment;
@@ -11,6 +11,7 @@ use super::parameters::{Extent, Held, PerParameter, gathered, per_parameter};
 use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
 use crate::partition;
+use crate::program::saved::{self, SavedSizes, Saving};
 use crate::treatment::Coverage;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
@@ -55,7 +56,7 @@ pub(crate) struct KindBytes {
 #[derive(Clone)]
 pub(crate) struct Prepared {
     pub kinds: Vec<KindBytes>,
-    pub sizes: Sizes,
+    pub sizes: SavedSizes,
     pub per: PerParameter,
     pub head: HeadBytes,
     pub(super) held: RankParameters,
@@ -191,10 +192,11 @@ pub(super) fn prepare_layers(
     stages: Vec<Vec<StageLayers>>,
 ) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
-    let sizes = sizes(model, input.cluster, plan, software);
+    let sizes = input.sizes();
+    let saving = Saving { plan, software, sizes: &sizes };
     let kind = |layer| KindBytes {
-        plain: layer_bytes(model, layer, plan, software, &sizes, false),
-        recomputed: layer_bytes(model, layer, plan, software, &sizes, true),
+        plain: layer_bytes(&saving, layer, false),
+        recomputed: layer_bytes(&saving, layer, true),
     };
     let coverage = plan
         .stage_recompute
@@ -202,7 +204,7 @@ pub(super) fn prepare_layers(
         .and_then(|_| Coverage::new(plan, &layers_per_chunk(model, plan, software.stage_split)));
     let by_stage = coverage.map(|coverage| {
         let treated = |layer| {
-            let of = |t| treated_bytes(model, layer, plan, software, &sizes, t);
+            let of = |t| treated_bytes(&saving, layer, t);
             coverage.treatments.iter().map(of).collect()
         };
         ByStage { bytes: model.layer_kinds.iter().map(treated).collect(), coverage }
@@ -210,32 +212,19 @@ pub(super) fn prepare_layers(
     Prepared {
         by_stage,
         kinds: model.layer_kinds.iter().map(kind).collect(),
+        head: head_bytes(model, &saving),
         sizes,
         per: per_parameter(plan, software),
-        head: head_bytes(model, plan, software, &sizes),
         held,
         stages,
         recomputed_layers: partition::recomputed_layers(plan),
     }
 }
 
-/// Bytes outside of the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
-pub(crate) fn edges(
-    plan: &Plan,
-    software: &MemorySoftware,
-    sizes: &Sizes,
-    chunk: &StageLayers,
-) -> (f64, f64) {
-    let residual = sizes.hidden * sizes.cut_tokens;
-    let embedding = if chunk.embedding { sizes.mask * residual } else { 0.0 };
-    let replicated = match sizes.tensor_domains {
-        0 => 0.0,
-        1 => software.stage_replicated,
-        _ => software.stage_replicated_across,
-    };
-    let kept = replicated * sizes.hidden * sizes.tokens;
-    let sent = plan.pipeline_parallel > 1 && !chunk.head && software.keeps_stage_output;
-    (embedding, kept + if sent { sizes.a * residual } else { 0.0 })
+/// Bytes outside the layers kept with each micro-batch: the embedding's dropout mask, the stage's output.
+pub(crate) fn edges(saving: &Saving<'_>, chunk: &StageLayers) -> (f64, f64) {
+    let embedding = if chunk.embedding { saved::embedding(saving.sizes).bytes } else { 0.0 };
+    (embedding, saved::stage_output(saving, chunk.head))
 }
 
 pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageSum {
@@ -376,7 +365,7 @@ impl StageSum {
         chunks: &[StageLayers],
         alive: &[f64],
     ) {
-        let MemoryInput { model, plan, software, .. } = *input;
+        let MemoryInput { model, plan, .. } = *input;
         for (chunk, &alive) in chunks.iter().zip(alive) {
             let mut saved = 0.0;
             for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
@@ -384,7 +373,7 @@ impl StageSum {
                 saved += bytes.saved;
                 self.working = self.working.max(bytes.working);
             }
-            let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
+            let (embedding, output) = edges(&input.saving(&prepared.sizes), chunk);
             self.activations += (saved + embedding + output) * alive;
             if chunk.head {
                 self.head += prepared.head.saved * alive;
@@ -396,8 +385,8 @@ impl StageSum {
             }
         }
         if plan.pipeline_parallel > 1 {
-            self.pipeline_buffers =
-                2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
+            let SavedSizes { micro, hidden, .. } = prepared.sizes;
+            self.pipeline_buffers = 2.0 * micro.activation_bytes * hidden * micro.sequence_shard_tokens;
         }
     }
 

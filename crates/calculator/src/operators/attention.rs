@@ -216,9 +216,11 @@ impl AttentionLaw {
     }
 }
 
-/// Kernels exist for head widths in steps of 32; other widths are padded.
-fn padded(width: f64) -> f64 {
-    (width / 32.0).ceil() * 32.0
+/// Steps of head widths that kernels exist for; other widths are padded. A TPU's registers have 128 lanes: 64
+/// is padded to 128, and 192 to 256 (jax-ml/jax issues 26433 and 30861, pull request 26676;
+/// AI-Hypercomputer/maxtext issue 1047).
+fn head_step(accelerator: &Accelerator) -> f64 {
+    if accelerator.architecture.starts_with("TPU") { 128.0 } else { 32.0 }
 }
 
 /// The kernel generations on one accelerator.
@@ -228,6 +230,7 @@ pub(super) struct AttentionLaws {
     flash2: AttentionLaw,
     flash3: AttentionLaw,
     cudnn: AttentionLaw,
+    head_step: f64,
     units: f64,
     peak: f64,
     bandwidth: f64,
@@ -251,6 +254,7 @@ impl AttentionLaws {
             flash2: old,
             flash3: new,
             cudnn: cudnn.or(flash3).or(flash2).unwrap_or(common),
+            head_step: head_step(accelerator),
             units: accelerator.compute_units.map_or(UNKNOWN_UNITS, |units| f64::from(units.max(1))),
             peak: products.peak(),
             bandwidth: accelerator.memory_bandwidth.get().max(1.0),
@@ -287,6 +291,7 @@ impl AttentionLaws {
             _ => (BACKWARD_FLOP, law.backward, law.key_start_backward, 2.0),
         };
         let diagonal = if shape.span == Span::Bidirectional { 0.0 } else { law.diagonal };
+        let padded = |width: f64| (width / self.head_step).ceil() * self.head_step;
         let (head_dim, value_dim) = (padded(shape.head_dim), padded(shape.value_dim));
         let widths = head_dim + value_dim;
         let peak = self.peak * width.rate;

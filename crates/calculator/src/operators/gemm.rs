@@ -276,7 +276,7 @@ fn relief(own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType
 /// Share of the memory bandwidth for GEMMs of a part that uses another part's model.
 ///
 /// A multiprocessor keeps a bounded number of bytes in flight. By Little's law it moves a bounded number of
-/// bytes per second, independent of the memory's rate. With `b = B / U` bytes a second for each of `U`
+/// bytes per second, independent of the memory's rate. With `b = B / U` bytes per second for each of `U`
 /// multiprocessors, a part with less bandwidth for each than the related part gets a larger share: `h' =
 /// max(h, min(0.85, h b / b'))`. The upper limit is that of long element-wise kernels. A part with more keeps
 /// the share. Evidence: the fitted shares fall with GB/s per multiprocessor, 0.99 at 19 (A100), 0.87 at 25

@@ -417,6 +417,17 @@ fn attention_of_cards_follows_their_own_products() {
     assert!((0.3..0.7).contains(&share), "{share}");
 }
 
+/// A TPU pads heads to the 128 lanes of its registers: 64 takes as long as 128, and 192 as long as 256. A GPU
+/// has kernels for 64.
+#[test]
+fn heads_on_tpus_are_padded_to_their_lanes() {
+    let tpu = Device::new(&accelerator_by_name("tpu-v6e").expect("known"));
+    let time = |device: &Device, width| causal(device, AttentionKernel::Flash2, [8192.0, 16.0, width]).0;
+    let same = |narrow, wide| (time(&tpu, narrow) / time(&tpu, wide) - 1.0).abs() < 0.02;
+    assert!(same(64.0, 128.0) && same(192.0, 256.0));
+    assert!(time(&a100(), 64.0) < 0.8 * time(&a100(), 128.0));
+}
+
 /// A memory-bound GEMM: 32,768 tokens x 64 outputs x 64 inputs. The card uses B200's model, with a sixth of
 /// the bandwidth per multiprocessor.
 #[test]

@@ -1,11 +1,12 @@
 //! Tensor- and context-parallel exchanges of a layer, and those of its experts.
 
+use super::widths::Widths;
 use super::{Exchange, Overlap, Turn, experts};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer, Mixer};
+use railwright_spec::model::{FeedForward, Layer};
 use railwright_spec::plan::ContextKind;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
@@ -94,19 +95,9 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
 /// Elements per token on one rank of queries with outputs, and of keys with values. `None` for mixers that
 /// keep a state instead.
 fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
-    let one = |mixer: &Mixer| match mixer {
-        Mixer::Attention(a) => {
-            let kv = (a.kv_heads as f64 / tp).max(1.0);
-            ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
-        }
-        Mixer::Latent(a) => {
-            let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
-            (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
-        }
-        _ => (0.0, 0.0),
-    };
-    let widths = layer.mixer.each().iter().map(one).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-    (widths.0 > 0.0).then_some(widths)
+    let of = |w: Widths| (w.queries() + w.outputs(), w.keys() + w.values());
+    let widths = layer.mixer.each().iter().filter_map(|mixer| Widths::of(mixer, tp).map(of));
+    widths.reduce(|a, b| (a.0 + b.0, a.1 + b.1))
 }
 
 /// Exchanges of keys and values with the other context ranks.

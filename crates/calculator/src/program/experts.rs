@@ -7,6 +7,7 @@ use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts};
+use railwright_spec::plan::Plan;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 use railwright_spec::software::Software;
@@ -41,13 +42,25 @@ fn format(costing: &Costing<'_>) -> DataType {
 
 /// Tokens processed by the experts of one rank, counted once per expert.
 pub(super) fn held(costing: &Costing<'_>, moe: &MixtureOfExperts) -> f64 {
-    let plan = costing.plan;
-    source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * plan.expert_load()
+    processed(costing.plan, costing.tokens, moe) * costing.plan.expert_load()
+}
+
+/// Tokens of a micro-batch of `tokens` tokens that the experts of one rank process at even load: every token
+/// visits `top_k` experts, and ranks of expert tensor parallelism share theirs.
+fn processed(plan: &Plan, tokens: f64, moe: &MixtureOfExperts) -> f64 {
+    tokens / plan.tensor_parallel.max(1) as f64 * moe.top_k as f64 * plan.expert_tensor_parallel.max(1) as f64
+}
+
+/// The same at a load relative to the mean, as buffers hold them: a capacity reserves its buffers, however
+/// few tokens arrive.
+pub(crate) fn stored(plan: &Plan, tokens: f64, moe: &MixtureOfExperts, load: f64) -> f64 {
+    let load = plan.expert_capacity.map_or_else(|| load.max(1.0), |capacity| capacity.max(0.0));
+    processed(plan, tokens, moe) * load
 }
 
 /// Width of dispatched tokens and of the experts' inputs: the hidden width, or a latent one.
-fn width(costing: &Costing<'_>, layer: &Layer) -> f64 {
-    layer.expert_input_width().unwrap_or(costing.model.hidden_size) as f64
+pub(crate) fn input_width(layer: &Layer, hidden: f64) -> f64 {
+    layer.expert_input_width().map_or(hidden, |width| width as f64)
 }
 
 /// Visits routing and grouped GEMMs.
@@ -68,7 +81,7 @@ pub(super) fn visit(
     let copies = source_tokens * moe.top_k as f64;
     let held = held(costing, moe);
     let groups = (moe.experts as f64 / plan.expert_parallel as f64).max(1.0);
-    let width = width(costing, layer);
+    let width = input_width(layer, costing.model.hidden_size as f64);
     for product in routed_products(layer, etp) {
         let (n, k) = (product.rows, product.columns);
         let kernel = Kernel::GroupedProduct { groups, m: held / groups, n, k, format: format(costing) };
@@ -139,7 +152,7 @@ pub(super) fn exchanges(
     visit: &mut impl FnMut(Exchange),
 ) {
     let plan = costing.plan;
-    let width = width(costing, layer);
+    let width = input_width(layer, costing.model.hidden_size as f64);
     let e = costing.activation_bytes;
     let twice =
         |count| [Some(Turn::once(Phase::Forward, count)), Some(Turn::once(Phase::BackwardInput, count))];

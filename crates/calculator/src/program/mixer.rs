@@ -1,5 +1,6 @@
 //! Token mixers: softmax attention, latent attention, linear attention, state spaces.
 
+use super::widths::Widths;
 use super::{Kernel, Operation};
 use crate::costing::Costing;
 use crate::operators::{AttentionKernel, AttentionShape};
@@ -29,21 +30,8 @@ fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operatio
 
 fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_>)) {
     match mixer {
-        Mixer::Attention(a) => {
-            let mut shape = shape(costing, a.heads, a.kv_heads, a.head_dim, a.value_dim, a.span);
-            if let Some(top_k) = a.sparse_top_k {
-                shape.span = sparse(shape.span, top_k);
-            }
-            softmax(costing, masked(costing, shape), visit);
-        }
-        Mixer::Latent(a) => {
-            let width = a.qk_nope_head_dim + a.qk_rope_head_dim;
-            let mut shape = shape(costing, a.heads, a.heads, width, a.v_head_dim, Span::Causal);
-            if let Some(top_k) = a.sparse_top_k {
-                shape.span = sparse(shape.span, top_k);
-            }
-            softmax(costing, masked(costing, shape), visit);
-        }
+        Mixer::Attention(a) => softmax(costing, mixer, (a.span, a.sparse_top_k), visit),
+        Mixer::Latent(a) => softmax(costing, mixer, (Span::Causal, a.sparse_top_k), visit),
         Mixer::Linear(a) => {
             let state = (a.value_heads * a.key_head_dim * a.value_head_dim) as f64;
             let width = (2 * a.key_heads * a.key_head_dim + 2 * a.value_heads * a.value_head_dim) as f64;
@@ -87,16 +75,8 @@ pub(crate) fn attended_by_documents(sequence_length: u64, mean: Option<u64>, var
 /// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced
 /// rings and gathers divide the queries, Ulysses the heads, and both leave each rank `1/context_parallel` of
 /// the work.
-fn shape(
-    costing: &Costing<'_>,
-    heads: u64,
-    kv_heads: u64,
-    head_dim: u64,
-    value_dim: u64,
-    span: Span,
-) -> AttentionShape {
+fn shape(costing: &Costing<'_>, widths: &Widths, span: Span) -> AttentionShape {
     let plan = costing.plan;
-    let tp = plan.tensor_parallel as f64;
     let sequence = plan.sequence_length as f64;
     let length = attended_length(plan);
     // Keys from another stack: its number of tokens, or the number of queries if the data determines it.
@@ -109,17 +89,17 @@ fn shape(
         batch: plan.micro_batch as f64 * sequence / length,
         query_length: length,
         key_length,
-        heads: heads as f64 / tp,
-        kv_heads: (kv_heads as f64 / tp).max(1.0),
-        head_dim: head_dim as f64,
-        value_dim: value_dim as f64,
+        heads: widths.heads,
+        kv_heads: widths.kv_heads,
+        head_dim: widths.key,
+        value_dim: widths.value,
         span,
     }
 }
 
-/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, also those of
-/// different documents and of later keys, `batch x heads x sequence^2` scores instead of those that are
-/// visible. PyTorch's kernels read such a mask as a bias.
+/// Attention under a mask of all pairs of positions: the kernel computes every pair of the row, including
+/// those of different documents and of later keys, `batch x heads x sequence^2` scores instead of those that
+/// are visible. PyTorch's kernels read such a mask as a bias.
 fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     let plan = costing.plan;
     if matches!(costing.attention_kernel, AttentionKernel::Unfused { .. })
@@ -137,7 +117,19 @@ fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     }
 }
 
-fn softmax(costing: &Costing<'_>, shape: AttentionShape, visit: &mut impl FnMut(Operation<'_>)) {
+/// Softmax attention, of which a learned index may keep `top_k` keys.
+fn softmax(
+    costing: &Costing<'_>,
+    mixer: &Mixer,
+    (span, top_k): (Span, Option<u64>),
+    visit: &mut impl FnMut(Operation<'_>),
+) {
+    let Some(widths) = Widths::of(mixer, costing.plan.tensor_parallel as f64) else { return };
+    let mut shape = shape(costing, &widths, span);
+    if let Some(top_k) = top_k {
+        shape.span = sparse(shape.span, top_k);
+    }
+    let shape = masked(costing, shape);
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
     let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
     let kernel = Kernel::Attention { shape, ranks: costing.plan.context_parallel as f64 };

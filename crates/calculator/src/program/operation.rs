@@ -60,7 +60,7 @@ pub(crate) struct Exchange {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub phase: Phase,
-    /// Count of each operation; a half is half of an exchange.
+    /// Count of each operation; 0.5 is half of an exchange.
     pub count: f64,
     /// Total number of kernel launches.
     pub launches: f64,
@@ -95,7 +95,7 @@ impl<'a> Operation<'a> {
         Self { name: family.label(), family, phase, kernel, launches, host_us: 0.0 }
     }
 
-    /// The same operation under another name.
+    /// The same operation under a different name.
     pub(crate) const fn named(self, name: &'a str) -> Self {
         Self { name, ..self }
     }

@@ -1,13 +1,13 @@
-//! Lower bound of a pipeline's time, in a few additions per chunk, for searches that skip the timing.
+//! Lower bound on a pipeline's time, in a few additions per chunk, for searches that skip the timing.
 //!
-//! Responsible for: a lower bound of [`super::PipelineSummary::duration`], or of its `cycle` if steps follow
+//! Responsible for: a lower bound on [`super::PipelineSummary::duration`], or of its `cycle` if steps follow
 //! each other at that interval. It is never above the exact value, and is not an estimate.
 
 use super::Pipeline;
 use super::list::rules;
 use railwright_spec::quantity::Seconds;
 
-/// Lower bound of a pipeline's duration, or of its cycle under schedules that validate afterwards. Each
+/// Lower bound on a pipeline's duration, or of its cycle under schedules that validate afterwards. Each
 /// schedule's file has its formula.
 pub fn lower_bound(pipeline: &Pipeline) -> Seconds {
     if pipeline.chunks.len() < pipeline.stages as usize {

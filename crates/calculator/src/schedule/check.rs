@@ -3,6 +3,7 @@
 //! Responsible for: the reasons for rejection, as [`Problem`]s. Excludes the order of passes.
 
 use super::Pipeline;
+use railwright_spec::human;
 use railwright_spec::plan::{Chunks, Counts, Need};
 use railwright_spec::problem::Problem;
 
@@ -21,7 +22,8 @@ impl Pipeline<'_> {
             && self.virtual_stages != wanted
         {
             return Err(Problem::new(format!(
-                "this schedule has {wanted} virtual stage(s) per stage, not {}",
+                "this schedule has {} per stage, not {}",
+                human::several(wanted, "virtual stage"),
                 self.virtual_stages
             ))
             .hint(format!("set virtual stages to {wanted}")));
@@ -63,7 +65,7 @@ impl Pipeline<'_> {
             )));
         }
         if !good(self.transfer) {
-            return Err(Problem::new("the transfer time is not finite and non-negative"));
+            return Err(Problem::new("the transfer time is negative or not finite"));
         }
         Ok(())
     }

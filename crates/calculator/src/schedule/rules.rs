@@ -1,4 +1,4 @@
-//! Definition of a schedule: the order of passes, its repeating part, and a lower bound of the pipeline's
+//! Definition of a schedule: the order of passes, its repeating part, and a lower bound on the pipeline's
 //! time.
 
 use super::slot::{Shape, Slot};
@@ -29,7 +29,7 @@ pub(super) trait Rules: Sync {
         false
     }
 
-    /// Lower bound of a pipeline with at least one chunk per stage, in s: its duration, or its cycle if the
+    /// Lower bound on a pipeline with at least one chunk per stage, in s: its duration, or its cycle if the
     /// schedule validates afterwards.
     fn lower_bound(&self, pipeline: &Pipeline) -> f64;
 }
@@ -39,7 +39,7 @@ pub(super) fn total(chunk: &ChunkCost) -> f64 {
     chunk.total().get()
 }
 
-/// Lower bound of orders with one backward pass: stage s is idle before the first micro-batch has passed the
+/// Lower bound on orders with one backward pass: stage s is idle before the first micro-batch has passed the
 /// chunks before it, and its last gradient passes them again: `max over s of m sum(own T) + sum over c < s of
 /// (T_c + 2 t)`, with `m` micro-batches, `T` a chunk's total and `t` a transfer.
 pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
@@ -53,7 +53,7 @@ pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
     most
 }
 
-/// Lower bound of one chunk per stage with a divided backward pass. From a stage's first forward to its first
+/// Lower bound on one chunk per stage with a divided backward pass. From a stage's first forward to its first
 /// backward the micro-batch runs to the end and back. Meanwhile the stage runs its warm-up forwards, `depth
 /// (p - 1 - s)` of them: `max over s of m T_s + max(0, sum over c > s of (F + R + B_c + 2 t) - warm-up F_s)`.
 pub(super) fn bound_of_divided_backward(pipeline: &Pipeline, depth: f64) -> f64 {

@@ -279,7 +279,7 @@ fn what_cannot_run_is_refused_with_a_reason() {
     let refused = |pipeline: Pipeline| summarize(&pipeline).expect_err("refused").message;
     assert!(refused(Pipeline { stages: 0, ..good }).contains("at least one stage"));
     assert!(refused(Pipeline { stages: 2, ..good }).contains("costs for 4"));
-    assert!(refused(Pipeline { schedule: Schedule::ZbV, ..good }).contains("2 virtual stage(s)"));
+    assert!(refused(Pipeline { schedule: Schedule::ZbV, ..good }).contains("2 virtual stages"));
     assert!(refused(Pipeline { micro_batches: u64::MAX, ..good }).contains("passes"));
     assert!(refused(Pipeline { transfer: seconds(f64::NAN), ..good }).contains("transfer"));
     assert!(

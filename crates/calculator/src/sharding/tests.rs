@@ -64,6 +64,48 @@ fn gathered_parameters_are_copied_once_in_each_pass() {
     }
 }
 
+/// In PyTorch's pipelines, a stage without resharding gathers its parameters and reduces its gradients once a
+/// step, and the update has the volumes of one pass. torchtitan resolves to it with stages, and to resharding
+/// without.
+#[test]
+fn a_pipeline_stage_without_resharding_communicates_once_a_step() {
+    let model = by_name("llama-3-8b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let resolved = |pipeline: u64| {
+        let spec = PlanSpec {
+            software: Some("torchtitan-2025".to_owned()),
+            tensor_parallel: Some(1),
+            pipeline_parallel: Some(pipeline),
+            global_batch: Some(1024),
+            ..PlanSpec::default()
+        };
+        spec.resolve(&model, &cluster).expect("resolves")
+    };
+    assert!(resolved(1).sharding.reshard_after_forward && !resolved(1).gathers_once());
+    let plan = resolved(4);
+    assert!(plan.gathers_once() && !plan.holds_gradient_shards() && plan.micro_batches() > 1);
+    let machine = Machine::new(&cluster);
+    let mut resharding = plan.clone();
+    resharding.sharding.reshard_after_forward = true;
+    let [once, each] = [&plan, &resharding]
+        .map(|plan| Costing::new(&model, &cluster, plan, &machine).expect("known software"));
+    let local = layer_parameters(model.layer(0), &plan);
+    let micro_batches = plan.micro_batches();
+    assert_eq!(update::inside_passes(&once, local).count(), 0);
+    assert_eq!(update::around_optimizer(&each, local, micro_batches).count(), 0);
+    let volumes = |all: Vec<update::UpdateCollective>| -> Vec<_> {
+        let mut volumes: Vec<_> = all
+            .iter()
+            .map(|one| (format!("{:?}", one.operation), one.bytes.get() as u64, one.count as u64))
+            .collect();
+        volumes.sort_unstable();
+        volumes
+    };
+    let around = volumes(update::around_optimizer(&once, local, micro_batches).collect());
+    assert_eq!(around, volumes(update::inside_passes(&each, local).collect()));
+    assert!(!around.is_empty());
+}
+
 #[test]
 fn sharded_gradients_are_reduced_by_every_micro_batch() {
     let once = step(|p| p.sharding.zero_stage = 1);
@@ -71,7 +113,7 @@ fn sharded_gradients_are_reduced_by_every_micro_batch() {
     assert!(each > once * 1.0005, "{each} {once}");
 }
 
-/// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens a step,
+/// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens per step,
 /// 6.1 to 6.6 s depending on the attention convention, with sharded gradients over 16 interleaved
 /// stages. A reduction for every micro-batch takes 8 s.
 #[test]

@@ -45,14 +45,6 @@ pub(super) fn collective(
     base: u64,
 ) -> Option<CollectiveId> {
     let plan = costing.plan;
-    let kind = match operation {
-        Operation::AllReduce => CollectiveKind::AllReduce,
-        Operation::AllGather => CollectiveKind::AllGather,
-        Operation::ReduceScatter => CollectiveKind::ReduceScatter,
-        Operation::AllToAll | Operation::ExpertDispatch { .. } => CollectiveKind::AllToAll,
-        Operation::Broadcast => CollectiveKind::Broadcast,
-        Operation::SendReceive => CollectiveKind::Send,
-    };
     let block = rank_stride(plan);
     let members: Vec<u64> = if let ProcessGroup::Stages(offset) = process_group {
         let other = base.checked_add_signed(offset * block.cast_signed())?;
@@ -64,7 +56,7 @@ pub(super) fn collective(
     };
     let ranks: Option<Vec<Rank>> = members.into_iter().map(|n| u32::try_from(n).ok().map(Rank)).collect();
     let group = step.group(&ranks?);
-    Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
+    Some(step.add_collective(Collective { kind: operation.into(), group, bytes, peer: None }))
 }
 
 /// Messages between stages, described once per pair of ranks.

@@ -34,7 +34,7 @@ pub(super) enum Sequence {
 pub(super) fn too_many(spans: usize) -> Problem {
     Problem::new(format!("a timeline of {spans} spans is too large to be useful"))
         .at_key("plan.global_batch")
-        .hint("show families of operators (`--detail operators`), or a step with fewer micro batches")
+        .hint("show families of operators (`--detail operators`), or a step with fewer micro-batches")
 }
 
 /// Kind, process group, bytes and leading rank of a collective.

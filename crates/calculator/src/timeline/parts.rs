@@ -42,7 +42,7 @@ impl Parts {
         if depth == Depth::Layers {
             layers::check(costing)?;
         }
-        // Virtual stages on devices of another kind have their own prices.
+        // Virtual stages on devices of a different kind have their own prices.
         let by_kind = ByKind::new(costing);
         let mut maker = Maker::new(step, costing);
         let mut chunks = Vec::with_capacity(count);

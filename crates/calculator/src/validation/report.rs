@@ -46,8 +46,8 @@ pub struct Used {
     /// Number of rows on its accelerator without any calibrated operation, so that their prediction is
     /// unchanged.
     pub unchanged: usize,
-    /// Number of rows on its accelerator of another software generation. Its constants of the host and of
-    /// element-wise kernels do not apply to them.
+    /// Number of rows on its accelerator with a different software generation. Its constants of the host and
+    /// of element-wise kernels do not apply to them.
     pub other_software: usize,
     /// Errors of the changed rows.
     pub with: Errors,
@@ -172,7 +172,7 @@ pub struct Verdicts {
     pub recall: Option<f64>,
 }
 
-/// Predicts every row of a table. Fails if the text is no such table.
+/// Predicts every row of a table. Fails if the text is not such a table.
 pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
     validate_with(text, file, None)
 }

@@ -184,8 +184,10 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         },
         document_length: number_after(&notes, "mean document length "),
         overlap_expert: overlap_of(&described, EXPERT_OVERLAP),
-        overlap_gradient_reduce: is_recipe.then_some(generation.overlap.gradient_reduce),
-        overlap_parameter_gather: is_recipe.then_some(generation.overlap.parameter_gather),
+        overlap_gradient_reduce: overlap_of_shards(&described)
+            .or_else(|| is_recipe.then_some(generation.overlap.gradient_reduce)),
+        overlap_parameter_gather: overlap_of_shards(&described)
+            .or_else(|| is_recipe.then_some(generation.overlap.parameter_gather)),
         attention_kernel: Some(attention_kernel(framework, &notes, own_kernel)),
         software: Some(generation.id.clone()),
         ..PlanSpec::default()
@@ -377,8 +379,12 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
         Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
         None => None,
     };
-    let (group, reshards) = (shard_group(notes), !notes.contains("reshard never"));
-    if stated.is_none() && group.is_none() && reshards {
+    let is_pipelined = cells.count("pp").is_some_and(|stages| stages > 1);
+    let by_default = !(is_pipelined && generation.keeps_gathered_in_pipelines);
+    let is_never = notes.contains("reshard never");
+    let reshards = !is_never && (by_default || notes.contains("reshard always"));
+    let group = shard_group(notes);
+    if stated.is_none() && group.is_none() && !is_never {
         return Ok(None);
     }
     let zero_stage = stated.unwrap_or(generation.zero_stage);
@@ -474,6 +480,14 @@ fn overlap_of(text: &str, phrases: &[&str]) -> Option<bool> {
     Some(names(text, mentioned))
 }
 
+/// `Some(false)` for SimpleFSDP without a compiler that orders its collectives: each gather and reduction
+/// waits where the graph has it, and only passes of the compiler bucket them and move them over compute
+/// (arXiv 2411.00284, sections 3 and 4; the backend `aot_eager` has none).
+fn overlap_of_shards(text: &str) -> Option<bool> {
+    let is_ordered = text.contains("bucketing") || text.contains("reordering");
+    (text.contains("simplefsdp") && text.contains("aot_eager") && !is_ordered).then_some(false)
+}
+
 /// The hybrid shard group after `fsdp group N` or `HSDP shard N`.
 fn shard_group(notes: &str) -> Option<u64> {
     ["fsdp group ", "shard group of ", "hsdp shard "].iter().find_map(|phrase| number_after(notes, phrase))
@@ -505,6 +519,14 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gathers_of_simplefsdp_overlap_only_where_a_compiler_orders_them() {
+        assert_eq!(overlap_of_shards("torchtitan (simplefsdp, backend aot_eager)"), Some(false));
+        assert_eq!(overlap_of_shards("torchtitan (simplefsdp, aot_eager_autobucketing)"), None);
+        assert_eq!(overlap_of_shards("torchtitan (simplefsdp, torch.compile)"), None);
+        assert_eq!(overlap_of_shards("torchtitan (fsdp2, eager)"), None);
+    }
 
     #[test]
     fn overlap_of_experts_is_read_where_it_is_mentioned() {

@@ -20,7 +20,7 @@ impl Cells {
         self.values.get(column).map(String::as_str)
     }
 
-    /// A number cell. `None` for text that is no finite number.
+    /// A number cell. `None` for text that is not a finite number.
     pub fn number(&self, column: &str) -> Option<f64> {
         self.text(column)?.replace(',', "").parse::<f64>().ok().filter(|v| v.is_finite())
     }

@@ -49,7 +49,7 @@ pub(crate) struct CollectiveOn {
     pub(crate) seeds: Option<u32>,
     #[command(flatten)]
     pub(crate) broken: Broken,
-    /// Output the bus bandwidth over message size as an SVG chart
+    /// Output the bus bandwidth by message size as an SVG chart
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     #[command(flatten)]

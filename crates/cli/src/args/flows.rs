@@ -63,7 +63,7 @@ pub(crate) struct Broken {
 /// A fabric from a file.
 #[derive(Args, Debug, Default)]
 pub(crate) struct OwnFabric {
-    /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or cables of NetBox
+    /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables
     #[arg(
         long,
         value_name = "FILE",

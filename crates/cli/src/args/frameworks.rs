@@ -32,8 +32,8 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     }
 }
 
-/// An error with the usage line of its command's help and, for a common word of another name, the flags of
-/// the command that mean it.
+/// An error with the usage line of its command's help and, for a common word of a different name, the flags
+/// of the command that mean it.
 ///
 /// The usage line of clap lists the arguments typed so far and a required one of a group that is none for the
 /// user.

@@ -1,7 +1,7 @@
 //! Arguments of a command that are described when that command is typed.
 //!
-//! Responsible for: a start of the program that does not pay for the flags of unused commands: a run has some
-//! hundred flags, and twenty commands accept them. Does not change the arguments of a command.
+//! Responsible for: a start of the program without the cost of flags of unused commands: a run has about
+//! a hundred flags, and twenty commands accept them. Does not change the arguments of a command.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::cell::RefCell;

@@ -29,7 +29,7 @@ pub(crate) enum Network {
     /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
     Simulate(Later<super::simulate::Simulate>),
-    /// Compute time and bus bandwidth of a collective over message size
+    /// Compute time and bus bandwidth of a collective by message size
     #[command(after_long_help = super::collective::EXAMPLES)]
     Collective(Later<super::collective::CollectiveOn>),
     /// Simulate a table of flows on a topology or on a fabric from a file
@@ -38,7 +38,7 @@ pub(crate) enum Network {
     /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
     #[command(after_long_help = super::export_network::EXAMPLES)]
     Export(Later<super::export_network::Export>),
-    /// Compute the traffic between sites, and the time left for compute, over local steps
+    /// Compute traffic between sites and time left for compute, by local steps
     #[command(after_long_help = include_str!("help/network-sites.txt"))]
     Sites(Later<Sites>),
     /// Reproduce the claims and figures of the rail-only paper
@@ -233,7 +233,7 @@ pub(crate) struct Failures {
     pub(crate) output: Output,
 }
 
-/// Settings of a design from flags: the flag, the key, the text behind it.
+/// Settings of a design from flags: the flag, the key, the text after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DesignFlags {
     pub(crate) settings: Vec<(String, &'static str, String)>,

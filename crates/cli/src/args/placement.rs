@@ -1,4 +1,4 @@
-//! Hosts that a run was given, for `network simulate` and `network traffic`.
+//! Hosts assigned to a run, for `network simulate` and `network traffic`.
 
 use crate::input::networks::on_hosts;
 use clap::{Args, ValueHint};

@@ -7,7 +7,7 @@ use railwright_answers::{aliases_of, flag_of, is_same_value};
 use railwright_spec::human;
 use railwright_spec::run::{Key, Kind, keys};
 
-/// Settings from flags: the flag, the key, the text behind it.
+/// Settings from flags: the flag, the key, the text after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunFlags {
     pub(crate) settings: Vec<(String, String, String)>,
@@ -112,7 +112,7 @@ impl Args for RunFlags {
     }
 }
 
-/// One setting with two values. The command line may have it under two names.
+/// One setting with two values. The command line may set it under two names.
 fn contradiction(key: &Key, flag: &str, value: &str, other: &str) -> clap::Error {
     let names: Vec<String> = aliases_of(key).iter().map(|name| format!("--{name}")).collect();
     let names = if names.is_empty() { String::new() } else { format!(" (also {})", names.join(", ")) };

@@ -78,7 +78,7 @@ impl Pricing {
         self.into()
     }
 
-    /// The equivalent flags, each after a blank; empty for the closed form.
+    /// The equivalent flags, each after a space; empty for the closed form.
     pub(crate) fn flags(&self) -> String {
         let topology = self.topology.iter().map(|design| format!(" --topology {design}"));
         let network = self.network.iter().map(|word| format!(" --network {word}"));

@@ -1,4 +1,4 @@
-//! Arguments of the commands that hand profiles on: `query`, `save` and `export-perfetto`.
+//! Arguments of the commands that pass profiles on to other tools: `query`, `save` and `export-perfetto`.
 
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};

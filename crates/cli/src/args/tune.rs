@@ -24,8 +24,8 @@ pub(crate) struct Tune {
     /// Number of layouts to show, and of variants to write with `-o FOLDER`
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Output")]
     pub(crate) top: usize,
-    /// Number of the layout that `--diff`, `--in-place` and `-o` write; by default the fastest that the file
-    /// can express
+    /// Number of the layout that `--diff`, `--in-place` and `-o` write [default: the fastest that the file
+    /// can express]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) pick: Option<usize>,
     /// Print only the change, as a unified diff

@@ -41,7 +41,7 @@ fn clusters() -> Vec<String> {
     preset_names().into_iter().map(str::to_owned).chain(accelerator_ids()).collect()
 }
 
-/// The names that an argument of a command may take, if a catalogue has them.
+/// The names that an argument of a command may take, if a catalogue lists them.
 fn names(command: &str, argument: &str) -> Option<Vec<String>> {
     Some(match (command, argument) {
         (command, "model") if RUNS.contains(&command) => models(),

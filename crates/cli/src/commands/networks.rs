@@ -1,4 +1,4 @@
-//! `network`: commands on networks, a file each.
+//! `network`: commands on networks, one file each.
 
 pub(crate) mod collective;
 pub(crate) mod cost;
@@ -33,6 +33,6 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::Sites(arguments) => sites::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
-        Network::Flows(_) | Network::Export(_) => Err(super::reads_no_files()),
+        Network::Flows(_) | Network::Export(_) => Err(super::does_not_read()),
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn avoided() -> Vec<String> {
     words.into_iter().collect()
 }
 
-/// Text in lower case, with one blank between words, without line breaks.
+/// Text in lower case, with one space between words, without line breaks.
 pub(crate) fn flat(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

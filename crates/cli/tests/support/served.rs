@@ -95,7 +95,7 @@ impl Served {
         stream
     }
 
-    /// Sends a command with another format of its result.
+    /// Sends a command with a different format of its result.
     pub(crate) fn ask_as(&self, command: &str, arguments: &Value, format: &str) -> Reply {
         let body = json!({ "arguments": arguments, "format": format }).to_string();
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())

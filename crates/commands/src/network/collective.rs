@@ -104,7 +104,7 @@ fn on_file(
     Ok(Answered { machine, chosen, ignores_cable_latencies: true, curve, next })
 }
 
-/// The same collective under another routing: hashed routes collide, sprayed ones do not.
+/// The same collective under different routing: hashed routes collide, sprayed ones do not.
 fn next(request: &CollectiveOn, network: Network<'_>) -> String {
     let name = &request.name;
     let mut line = format!("railwright network collective {name} --bytes {}", quoted(&request.bytes));

@@ -31,7 +31,7 @@ pub struct Failures {
     pub settings: Vec<(String, &'static str, String)>,
     /// Exposed network time as a share of the step.
     pub exposed_share: Option<f64>,
-    /// The same of scale-up domains.
+    /// The same for scale-up domains.
     pub exposed_domain_share: Option<f64>,
     /// A run file instead of shares.
     pub run: Option<String>,
@@ -39,7 +39,7 @@ pub struct Failures {
     pub set: Vec<String>,
     /// Hours lost per interruption.
     pub interruption_hours: Option<f64>,
-    /// What becomes of the traffic of a device without network.
+    /// Treatment of the traffic of a device without network.
     pub recovery: String,
     /// Tables of failure rates.
     pub rates: Vec<String>,

@@ -43,7 +43,7 @@ pub struct FlowsOn {
     pub ends: Option<String>,
 }
 
-/// Plays a table.
+/// Simulates a table.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ fn with_pairs<R: DomainPorts>(
     layers
 }
 
-/// The same flows under another routing: hashed routes collide, sprayed ones do not.
+/// The same flows under different routing: hashed routes collide, sprayed ones do not.
 fn next(request: &FlowsOn, network: Network<'_>) -> String {
     let mut line = format!("railwright network flows {}", quoted(&request.flows));
     line += &request.network.flags(request.cluster.as_deref());

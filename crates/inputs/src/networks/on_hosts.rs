@@ -1,4 +1,4 @@
-//! The hosts that a run was given.
+//! The hosts assigned to a run.
 //!
 //! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a
 //! network needs for it. Independent of the run.

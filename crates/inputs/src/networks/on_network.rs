@@ -56,7 +56,7 @@ pub fn routed(on: impl Into<OnNetwork>, routing: Option<&str>) -> OnNetwork {
     on
 }
 
-/// The network as flags, each after a blank.
+/// The network as flags, each after a space.
 pub fn flags(cluster: Option<&str>, on: impl Into<OnNetwork>, fabric: Option<&str>) -> String {
     let on = on.into();
     let one = |flag: &str, value: &str| format!(" {flag} {}", quoted(value));
@@ -68,7 +68,7 @@ pub fn flags(cluster: Option<&str>, on: impl Into<OnNetwork>, fabric: Option<&st
     line
 }
 
-/// A flag for the other routing, after a blank: hashed routes collide, sprayed ones do not. Empty without
+/// A flag for the other routing, after a space: hashed routes collide, sprayed ones do not. Empty without
 /// routes to choose.
 pub fn other_routing(network: Network<'_>, seeds: &str) -> String {
     if let Network::Design(wiring) = network

@@ -80,7 +80,7 @@ fn looks_like_a_config(path: &str) -> Result<bool, Refused> {
     Ok(is_json || text.trim_start().starts_with(['{', '<']) || text.trim().is_empty())
 }
 
-/// The complaint about a file that is no launch file.
+/// The complaint about a file that is not a launch file.
 fn none_in(path: &str) -> Result<Problem, Refused> {
     let text = read(path, LOG_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };

@@ -35,7 +35,7 @@ pub fn sorted(arguments: impl Into<Sources>) -> Result<Sources, Refused> {
         }
     }
     if let Some(path) = &arguments.launch {
-        // A name of the catalogue is no file.
+        // A name of the catalogue is not a file.
         let is_name = path_of(path)?.is_none() && model::by_name(path).is_ok();
         match if is_name { Kind::Model } else { kind_of(path)? } {
             Kind::Run => put(&mut out.run, &mut out.launch, "--launch", "run file")?,

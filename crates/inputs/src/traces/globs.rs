@@ -1,7 +1,7 @@
 //! Patterns in paths: `traces/*.json`, `run/**/rank[0-3].json.gz`.
 //!
 //! Responsible for: walking only through folders that may be read, so that a pattern from a request cannot
-//! access or measure anything outside of the given paths. Rejects `..` after a wildcard, and too many
+//! access or measure anything outside the given paths. Rejects `..` after a wildcard, and too many
 //! entries.
 
 use crate::{access, disk};

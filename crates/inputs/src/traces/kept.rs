@@ -1,4 +1,4 @@
-//! Files that were found and traces that were read lately, for a server.
+//! Recently found files and recently read traces, for a server.
 //!
 //! Responsible for: selection of cached data. A large job of ranks is cached once, joined, by its user
 //! ([`crate::opened`]).
@@ -100,7 +100,7 @@ pub fn has_python(loaded: &Loaded) -> bool {
 /// Approximate bytes of one row of a trace in memory, with the additions of analyses.
 const ROW: u64 = 160;
 
-/// Bytes of the traces of ranks in memory, about.
+/// Approximate bytes of the traces of ranks in memory.
 pub fn bytes_of(loaded: &Loaded) -> u64 {
     let of = |recording: &Recording| match recording {
         Recording::Rank(trace) => (trace.gpu.len() + trace.host.len() + trace.names.len()) as u64 * ROW,

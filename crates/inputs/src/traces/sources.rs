@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Something to read.
+/// One source to read.
 #[derive(Clone, Debug)]
 pub struct Stream {
     path: PathBuf,

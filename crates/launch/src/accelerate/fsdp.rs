@@ -31,7 +31,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     let mut sharding = if version == 2 {
         if strategy.is_some() && reshard.is_none() {
-            fields.remark(RemarkKind::Conflict, &strategy_path, "has an effect with `fsdp_version: 1` only");
+            fields.remark(RemarkKind::Conflict, &strategy_path, "has an effect only with `fsdp_version: 1`");
         }
         full(reshard.unwrap_or(true))
     } else {

@@ -33,7 +33,7 @@ pub(crate) fn json(text: &str, file: &str) -> Result<Document, Problem> {
     })
 }
 
-/// The name in the place of a value, as templates have it: `"train_batch_size": GBSIZE`.
+/// A name in place of a value, as in templates: `"train_batch_size": GBSIZE`.
 fn placeholder(text: &str, offset: usize) -> Option<&str> {
     let rest = text.get(offset..)?;
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';

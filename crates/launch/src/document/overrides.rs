@@ -12,7 +12,7 @@ use railwright_spec::problem::Problem;
 pub(crate) struct Overrides {
     /// Keys and values; keys that were spelled with dashes have underscores.
     pub(crate) document: Document,
-    /// Words that are no override: the command, its files.
+    /// Words that are not overrides: the command, its files.
     pub(crate) words: Vec<(String, usize)>,
 }
 

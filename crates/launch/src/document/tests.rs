@@ -1,4 +1,4 @@
-//! Keys, values and lines from four syntaxes; and texts that are no configuration.
+//! Keys, values and lines from four syntaxes; and texts that are not configurations.
 
 use super::*;
 use railwright_spec::problem::Problem;

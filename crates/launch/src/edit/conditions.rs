@@ -76,7 +76,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Edited {
-    /// What to check before the edited file is used. `before` is the original text, `change` the relative
+    /// Checks to make before the edited file is used. `before` is the original text, `change` the relative
     /// change of the step, and `band` the change within which layouts tie.
     #[must_use]
     pub fn cautions(&self, before: &str, (change, band): (f64, f64)) -> Vec<String> {

@@ -285,7 +285,7 @@ impl Language for Document {
                 let lines = [entry.spot.line, entry.spot.line.saturating_sub(1)];
                 let at = lines.into_iter().filter_map(|line| self.value_at(text, &entry.name, line));
                 at.map(|(_, from, to)| {
-                    // An empty value of YAML has no blank behind its colon.
+                    // An empty value of YAML has no space after its colon.
                     let gap =
                         if self.syntax == Syntax::Yaml && text[..from].ends_with(':') { " " } else { "" };
                     format!("{}{gap}{}{}", &text[..from], self.literal(new), &text[to..])

@@ -94,7 +94,7 @@ impl InPlace {
     }
 }
 
-/// The value of a key in a plan, as a run file has it.
+/// The value of a key in a plan, as in a run file.
 fn of_plan(run: &Run, key: &str) -> Option<String> {
     if key == MICRO_BATCHES {
         return Some(run.plan.micro_batches().to_string());
@@ -231,7 +231,7 @@ fn scaled(source: &str, old: &str, new: &str) -> Option<(String, String)> {
     is_multiple.then(|| (own.to_string(), (own / old).saturating_mul(new).to_string()))
 }
 
-/// The places of a word in a line, not inside of another word, the last first: values follow their names.
+/// The places of a word in a line, not inside another word, the last first: values follow their names.
 fn places(line: &str, word: &str) -> Vec<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let mut found: Vec<usize> = line

@@ -6,7 +6,7 @@
 use railwright_spec::run::Run;
 use std::collections::BTreeMap;
 
-/// A framework's settings as a file has them: the name in the framework's words, the values as texts.
+/// A framework's settings as in a file: the name in the framework's words, the values as texts.
 pub(crate) type Settings = BTreeMap<String, Vec<String>>;
 
 /// A setting and its target value; `None` to remove it.
@@ -24,6 +24,6 @@ pub(crate) trait Language {
     fn refusal(&self, _to: &Run) -> Option<String> {
         None
     }
-    /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
+    /// The settings to change for a plan; `thorough` also sets those that an absent word should have settled.
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
 }

@@ -192,7 +192,7 @@ fn without(text: &str, from: usize, to: usize) -> String {
         None => (tail, false),
     };
     if !head.trim().is_empty() || !bare.trim().is_empty() {
-        // Preceding blanks are removed with it; following ones stay, unless nothing precedes.
+        // Preceding spaces are removed with it; following ones stay, unless nothing precedes.
         if head.trim().is_empty() {
             to += bare.len() - bare.trim_start().len();
         } else {

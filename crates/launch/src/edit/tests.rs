@@ -18,7 +18,7 @@ fn run_of(text: &str, settings: &[&str]) -> Result<Run, String> {
         .map_err(|problem| problem.to_string())
 }
 
-/// The text edited to another plan, which is the text's own with `changes`.
+/// The text edited to a different plan, which is the text's own with `changes`.
 fn edited(text: &str, settings: &[&str], changes: &[&str]) -> Result<Edited, Refused> {
     let from = run_of(text, settings).expect("a run");
     let mut to = from.clone();
@@ -132,7 +132,7 @@ fn one_variable_for_two_flags_is_not_turned_for_one() {
 #[test]
 fn logs_are_refused_with_the_flags_to_change() {
     let text = include_str!("../../../../examples/launch/mixtral_8x7b.log");
-    let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is no script");
+    let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is not a script");
     assert!(refused.reason.contains("a log cannot be edited: change the script of the run"), "{refused:?}");
     assert!(refused.by_hand.iter().any(|change| change.name == "--micro-batch-size"), "{refused:?}");
 }
@@ -167,7 +167,7 @@ fn diffs_are_unified() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// A script written for one plan can be edited to another plan, or is rejected. The edited script never describes a third plan.
+    /// A script written for one plan can be edited to a different plan, or is rejected. The edited script never describes a third plan.
     #[test]
     fn a_written_script_is_edited_to_any_other_plan(
         from in testing::run(MODELS, &["plan.optimizer=adam"]),

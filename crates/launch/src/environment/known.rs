@@ -1,4 +1,4 @@
-//! Variables of the environment that programs of many frameworks read.
+//! Environment variables that programs of many frameworks read.
 //!
 //! Responsible for: those with an effect on a step, those whose effect is not known, and those without one.
 //! Variables of one framework belong to its reader.
@@ -19,7 +19,7 @@ const ATTENTION: &str = "excludes a kernel of attention in Transformer Engine: n
                          sets the one that runs";
 const ALLOCATOR: &str = "each tensor is allocated by the driver: not modelled, so the time is a lower bound";
 const EAGER: &str = "switches torch.compile off: not modelled";
-const ROUNDED: &str = "rounding of weights to 4 bits before GEMMs is not modelled: a lower bound of time";
+const ROUNDED: &str = "rounding of weights to 4 bits before GEMMs is not modelled: a lower bound on time";
 const NUMBERS: &str = "changes the format of GEMMs in FP32: not modelled";
 const ORDER: &str = "deterministic kernels are slower: not modelled";
 const COMPILER: &str = "options of XLA for overlap and memory: not modelled";

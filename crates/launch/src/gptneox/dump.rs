@@ -28,7 +28,7 @@ pub(crate) fn is_one<'a>(values: impl Iterator<Item = &'a str>) -> bool {
     all > 5 && marked * 2 > all
 }
 
-/// The document of a dump: `(name, value, line)`. Python writes tables and lists as YAML has them in one
+/// The document of a dump: `(name, value, line)`. Python writes tables and lists as in YAML in one
 /// line.
 pub(crate) fn document<'a>(entries: impl Iterator<Item = (&'a str, &'a str, usize)>) -> Document {
     let mut document = Document::default();

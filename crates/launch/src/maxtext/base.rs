@@ -1,8 +1,8 @@
 //! Settings of MaxText's base file (`base.yml`), for commands and files that are based on it.
 //!
 //! Responsible for: sequence, batch and dimensions without an override (e591f30c, August 2026; unchanged
-//! since 2024), and the rule by which `global_parameter_scale` multiplies dimensions. Scales that are no
-//! power of two are errors.
+//! since 2024), and the rule by which `global_parameter_scale` multiplies dimensions. Scales that are not
+//! powers of two are errors.
 
 use crate::document::{Data, Document, Entry, Spot};
 

@@ -219,7 +219,7 @@ const ALTERNATING: &[(&str, u64)] =
 /// Kinds of layers that all have the window.
 const UNIFORM: &[&str] = &["mistral", "mixtral"];
 
-/// Blocks of the kinds that are no variant of llama's. GPT-3's has LayerNorm, biases and learned positions
+/// Blocks of the kinds that are not variants of llama's. GPT-3's has LayerNorm, biases and learned positions
 /// (`src/maxtext/models/gpt3.py`).
 fn block(fields: &mut Fields<'_>) {
     let path = "decoder_block";

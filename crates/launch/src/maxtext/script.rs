@@ -1,7 +1,7 @@
 //! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's
 //! variables.
 //!
-//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an
+//! Responsible for: the command with the most of MaxText's keys, even if it is text of a variable or of an
 //! option. Overrides without a value in the script stay open. Of several runs the last is read, with a
 //! remark. Excludes programs that train nothing.
 
@@ -30,7 +30,7 @@ pub(super) struct Overrides {
     assumed: Option<(String, usize)>,
 }
 
-/// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
+/// The overrides with which a script starts MaxText's training; `None` for a text that is not a script of it.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
     let script = shell::read(text, file, context, |_| Vec::new());
     let all: Vec<Vec<Word>> = script
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         .filter(|words| count(words) >= FEWEST)
         .collect();
     let is_other = all.iter().any(|words| starts(words) == Some(false));
-    // The words of a variable start nothing if a command starts a program of another kind.
+    // The words of a variable start nothing if a command starts a program of a different kind.
     let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
     if found.is_empty() && is_other {
         return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));
@@ -122,7 +122,7 @@ impl Overrides {
         }
         if let Some((path, line)) = &self.assumed {
             let message =
-                "cannot be opened: settings and dimensions without an override are those of MaxText's own";
+                "cannot be opened: settings and dimensions without an override have MaxText's own values";
             draft.remark(RemarkKind::Assumed, path, Some(*line), message);
         }
         if let Some((path, line)) = &self.unread {
@@ -154,7 +154,7 @@ fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources)
     Ok(())
 }
 
-/// Words, and the words inside of those that contain a whole command.
+/// Words, and the words inside those that contain a whole command.
 fn pieces(words: &[Word]) -> Vec<Word> {
     words
         .iter()

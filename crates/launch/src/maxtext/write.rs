@@ -1,7 +1,7 @@
 //! A run as MaxText's YAML, on top of its base file.
 //!
 //! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and
-//! MaxText's checks of pipelines. Rejects models without a file in MaxText, unequal stages.
+//! MaxText's checks of pipelines. Rejects models without a file in MaxText, and unequal stages.
 
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};

@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
 
 /// Values of one flag that are kept.
 const MOST_VALUES: usize = 1000;
-/// Unknown flags for which the nearest known one is looked up; a file with more of them is no launch, and the
-/// search is slow.
+/// Unknown flags for which the nearest known one is looked up; a file with more of them is not a launch, and
+/// the search is slow.
 const MOST_LOOKED_UP: usize = 500;
 
 impl Arguments {

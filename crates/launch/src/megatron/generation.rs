@@ -117,7 +117,7 @@ fn gathers_tokens(f: &Filler<'_>) -> bool {
         && f.arguments.word("moe_token_dispatcher_type").is_none_or(|own| own == "allgather")
 }
 
-/// Share of a step in CUDA graphs: Megatron-LM's arguments have them off. Older releases had a switch in
+/// Share of a step in CUDA graphs: Megatron-LM's arguments leave them off. Older releases had a switch in
 /// place of `--cuda-graph-impl`.
 fn graphs(f: &Filler<'_>) -> Graphs {
     let switch =

@@ -1,7 +1,8 @@
 //! Times of the iterations of a log.
 //!
 //! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and
-//! ramps of the batch. Uses no means: one evaluation or checkpoint in the middle must not change the result.
+//! ramps of the batch. Uses no averages: one evaluation or checkpoint in the middle must not change the
+//! result.
 
 use crate::Measured;
 

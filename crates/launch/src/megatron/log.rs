@@ -43,7 +43,7 @@ impl Reader for LogReader {
         let since = restarts(&dumps, &mut draft);
         let measured = iterations::read(text, since);
         if measured.is_none() && iterations::read(text, 0).is_some() {
-            let message = "no iterations after the last start, and earlier starts had other arguments: no \
+            let message = "no iterations after the last start, and earlier starts had different arguments: no \
                 comparison";
             draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
         }
@@ -163,7 +163,7 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
         arguments.insert(flag.name, Argument { values, source, line: Some(entry.line) }, draft);
     }
     if let Some(first) = unknown.first() {
-        // Of a fork or of another version: names with a known meaning come first.
+        // Of a fork or of a different version: names with a known meaning come first.
         let (mut shown, others): (Vec<&Entry<'_>>, Vec<&Entry<'_>>) =
             unknown.iter().copied().partition(|entry| effects::named(entry.name));
         shown.extend(others);

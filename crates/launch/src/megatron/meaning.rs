@@ -13,7 +13,7 @@ use railwright_spec::run::{Amount, Field};
 /// Ranks of a run, and their source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {
-    /// Ranks in all.
+    /// Total number of ranks.
     pub(crate) ranks: Option<u64>,
     /// Ranks of a node.
     pub(crate) per_node: Option<u64>,

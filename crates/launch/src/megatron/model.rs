@@ -294,7 +294,7 @@ fn vocabulary(f: &mut Filler<'_>) {
 }
 
 /// Whether the tokenizer has its own vocabulary, so that Megatron ignores `--vocab-size`: only tokenizers
-/// without a file take it (`megatron/training/tokenizer/tokenizer.py`). Settings of other formats than flags
+/// without a file take it (`megatron/training/tokenizer/tokenizer.py`). Settings of formats other than flags
 /// and dumps have their own rules.
 pub(super) fn has_own_rows(arguments: &Arguments) -> bool {
     const OWN: [&str; 7] = [

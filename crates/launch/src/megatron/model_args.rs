@@ -27,7 +27,7 @@ const FLAGSCALE: &[&str] = &["system", "model", "data"];
 /// Megatron's fields that a FlagScale file has at least.
 const FLAGSCALE_FIELDS: usize = 6;
 
-/// Keys of NeMo's command line that mean the same as a flag of another name.
+/// Keys of NeMo's command line that mean the same as a flag of a different name.
 const RENAMED: &[(&str, &str)] = &[("num_moe_experts", "num_experts"), ("max_steps", "train_iters")];
 
 /// Reads YAML files of flags.
@@ -128,7 +128,7 @@ fn entries(text: &str) -> Vec<Entry> {
             continue;
         }
         let indent = bare.len() - bare.trim_start().len();
-        // A key without a value, followed by deeper lines, is no flag.
+        // A key without a value, followed by deeper lines, is not a flag.
         if std::mem::take(&mut opens) && indent > before && !trimmed.starts_with("- ") {
             entries.pop();
         }
@@ -156,7 +156,7 @@ fn entries(text: &str) -> Vec<Entry> {
     entries
 }
 
-/// A line up to its comment: `#` after a blank and outside of quotes.
+/// A line up to its comment: `#` after a space and outside quotes.
 fn without_comment(line: &str) -> &str {
     let (mut quote, mut before) = (None, ' ');
     for (at, c) in line.char_indices() {
@@ -233,7 +233,7 @@ fn argument(entry: &Entry, launcher: &mut Vec<String>) -> String {
         "false" => return String::new(),
         _ => {}
     }
-    // A list in brackets or an expression is one word; words with blanks between them are several, as the
+    // A list in brackets or an expression is one word; words with spaces between them are several, as the
     // runner splits them.
     let is_one = value.contains(['(', '[', '|', '*', '{']);
     let words: Vec<String> =
@@ -321,7 +321,7 @@ mod tests {
             .remarks
             .iter()
             .find(|remark| remark.source.contains("--precision") || remark.source.starts_with("--optimizer"));
-        assert!(unknown.is_none(), "groups are no flags: {unknown:?}");
+        assert!(unknown.is_none(), "groups are not flags: {unknown:?}");
         let mixed = text.replace("  precision:\n", "  hetero:\n    enable_hetero: True\n  precision:\n");
         assert!(ModelArgsReader.read(&mixed, "h.yaml").is_err());
     }

@@ -1,7 +1,7 @@
 //! Number formats, as Megatron's flags choose them.
 //!
 //! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16).
-//! Excludes formats of single layers.
+//! Excludes formats of individual layers.
 
 use super::meaning::Filler;
 use crate::{Format, RemarkKind};
@@ -77,7 +77,7 @@ fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     f.set("plan.precision.gradient_reduce", &gradients, field);
 }
 
-/// Master weights and moments, which only the precision-aware optimizer keeps in other formats than fp32.
+/// Master weights and moments, which only the precision-aware optimizer keeps in formats other than fp32.
 fn states(f: &mut Filler<'_>) {
     if !f.arguments.is_on("use_precision_aware_optimizer") {
         return;

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum number of flags in a launch of Megatron.
 const FEWEST: usize = 3;
-/// Longer texts are no scripts.
+/// Longer texts are not scripts.
 const LONGEST: usize = 4 << 20;
 
 /// Reads shell scripts.
@@ -80,7 +80,7 @@ fn strength(text: &str, count: usize) -> Strength {
     }
 }
 
-/// Megatron's flags in a text that is no log and no structured file.
+/// Megatron's flags in a text that is neither a log nor a structured file.
 fn flags_in(text: &str) -> Option<usize> {
     if text.len() > LONGEST || text.trim_start().starts_with(['{', '<', '[']) || super::log::is_log(text) {
         return None;
@@ -158,7 +158,7 @@ fn is_python(text: &str) -> bool {
 fn none_started(text: &str) -> Problem {
     if is_python(text) {
         return Problem::new(
-            "this Python program puts the flags of Megatron-LM together itself, and is not executed",
+            "this Python program builds the flags of Megatron-LM itself, and is not executed",
         )
         .hint("pass the command that it starts, or the log of the run");
     }
@@ -396,7 +396,7 @@ fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Ve
 fn apart(words: &[Word]) -> Vec<Word> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {
-        // A placeholder may have blanks: `--load=<PATH TO IT>`.
+        // A placeholder may have spaces: `--load=<PATH TO IT>`.
         let is_one = word.text.contains('<') && word.text.ends_with('>');
         if !is_one
             && word.text.trim_start().starts_with("--")

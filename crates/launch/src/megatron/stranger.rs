@@ -1,7 +1,8 @@
 //! Programs whose arguments share names with Megatron's.
 //!
-//! Responsible for: flags that belong to other parsers, because Megatron has the setting under another name.
-//! A program with such a flag has arguments of its own, so the defaults of Megatron are not its defaults.
+//! Responsible for: flags that belong to other parsers, because Megatron has the setting under a different
+//! name. A program with such a flag has arguments of its own, so the defaults of Megatron are not its
+//! defaults.
 
 use super::flags;
 use std::collections::BTreeSet;

@@ -226,7 +226,7 @@ fn a_dispatcher_and_graphs_are_features_of_the_stack() {
     // This flag dates from 2026, which always has the dispatcher, and graphs of parts of layers.
     let flags = "--moe-enable-deepep --cuda-graph-impl full_iteration";
     assert_eq!(software(flags), "\"megatron-core-2026+cuda-graphs\"");
-    // The whole iteration was a scope of `local`; that of generation is no graph of the training step.
+    // The whole iteration was a scope of `local`; that of generation is not a graph of the training step.
     let scope = |scope: &str| software(&format!("--cuda-graph-impl local --cuda-graph-scope {scope}"));
     assert_eq!(scope("full_iteration"), "\"megatron-core-2026+cuda-graphs\"");
     assert_eq!(scope("attn moe_router"), "\"megatron-core-2026\"");
@@ -547,7 +547,7 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     let none = log(&[&first, &start(2, "a", 6, &[])]);
     assert_eq!(none.measured, None);
     assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains(
-        "no iterations after the last start, and earlier starts had other arguments: no comparison"
+        "no iterations after the last start, and earlier starts had different arguments: no comparison"
     )));
 }
 

@@ -1,6 +1,6 @@
 //! A run as a script that starts Megatron-LM.
 //!
-//! Responsible for: a complete list of flags in groups, one a line, and the line that starts it all. Omits
+//! Responsible for: a complete list of flags in groups, one per line, and the line that starts it all. Omits
 //! flags that Megatron rejects: settings that are not expressible are reported as lost.
 
 mod choices;

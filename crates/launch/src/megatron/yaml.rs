@@ -19,7 +19,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"),
 ];
 
-/// Longer texts are no configurations.
+/// Longer texts are not configurations.
 const LONGEST: usize = 1 << 20;
 
 /// Reads YAML configurations.

@@ -164,7 +164,7 @@ fn experts_are_written_where_they_are_not_spread() {
     assert!(text.contains("layers: [0, 1, 2, ") && !text.contains("enabled_moe"), "{text}");
 }
 
-/// The file holds no nodes: a node of another size than the preset's is a warning.
+/// The file holds no nodes: a node of a different size than the preset's is a warning.
 #[test]
 fn devices_of_a_node_are_not_lost_in_silence() {
     let plan = ["model.name=llama-2-7b", "cluster.devices=16"];

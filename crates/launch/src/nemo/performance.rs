@@ -31,7 +31,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("cuda_graph_scope", "model.cuda_graph_scope"),
 ];
 
-/// Formats of products, and the recipes of mixed precision that have them.
+/// Formats of products, and the recipes of mixed precision that use them.
 const FORMATS: &[(&str, &str)] = &[
     ("bf16", "bf16_mixed"),
     ("fp8_cs", "bf16_with_fp8_current_scaling_mixed"),

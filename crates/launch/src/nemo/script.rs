@@ -1,7 +1,7 @@
 //! Shell scripts that start a recipe of Megatron-Bridge or NeMo with overrides.
 //!
 //! Responsible for: the overrides of the last command that has any, with the script's variables in their
-//! values, the name of its recipe and its ranks. Variables of the script are no settings. Does not open the
+//! values, the name of its recipe and its ranks. Variables of the script are not settings. Does not open the
 //! recipe.
 
 use super::started::Started;

@@ -66,7 +66,11 @@ fn nemo_is_read() {
         ]
     );
     assert_eq!(remarks(&launch, RemarkKind::Unknown), Vec::<String>::new());
-    assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new(), "paths of data are no news");
+    assert_eq!(
+        remarks(&launch, RemarkKind::Unresolved),
+        Vec::<String>::new(),
+        "paths of data are not remarks"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Ranks of NeMo's trainer.
 //!
 //! Responsible for: nodes and devices of a configuration. Nodes that no line sets stay open: the launcher
-//! often has them.
+//! often sets them.
 
 use crate::document::{Data, Document};
 use crate::megatron::meaning::World;

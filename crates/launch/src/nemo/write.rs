@@ -127,7 +127,7 @@ const OFF: &[(&str, &str)] = &[
     ("--use-distributed-optimizer", "optimizer.use_distributed_optimizer = False"),
 ];
 
-/// Flags written in another form: number formats and overlap as separate objects.
+/// Flags written in a different form: number formats and overlap as separate objects.
 const OBJECTS: &[&str] = &[
     "--bf16",
     "--fp16",

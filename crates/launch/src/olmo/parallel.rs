@@ -1,4 +1,4 @@
-//! Division of replicas, and degrees.
+//! Division of replicas, and parallel sizes.
 //!
 //! Responsible for: data parallelism with its copies, and tensor, context, pipeline and expert parallelism.
 //! The number of copies depends on ranks and nodes unless the file sets the shards of a copy.

@@ -3,7 +3,7 @@
 use crate::{Format, Launch, RemarkKind, detect, read};
 use railwright_spec::run::Value;
 
-/// One function that returns the experiment, as OLMo-core's official scripts have it.
+/// One function that returns the experiment, as in OLMo-core's official scripts.
 const WHOLE: &str = r"
 from olmo_core.config import DType
 from olmo_core.data import NumpyDataLoaderConfig, NumpyFSLDatasetConfig, TokenizerConfig
@@ -54,7 +54,7 @@ def build(opts, overrides):
 main(build)
 ";
 
-/// A builder per section, as OLMo-core's internal scripts have it.
+/// A builder per section, as in OLMo-core's internal scripts.
 const BUILDERS: &str = r#"
 from functools import partial
 
@@ -231,7 +231,7 @@ fn a_file_with_two_experiments_is_refused() {
     let two = format!("{WHOLE}\n\ndef other(opts, overrides):\n    return build(opts, overrides)\n");
     let problems = read(&two, "train.py").expect("a launch file").expect_err("two configurations");
     assert!(problems[0].to_string().contains("2 configurations"), "{problems:?}");
-    // Code of the library is no configuration.
+    // Code of the library is not a configuration.
     let library =
         "from olmo_core.config import Config\n\nclass TransformerTrainModuleConfig(Config):\n    x = 1\n";
     assert!(detect(library).iter().all(|seen| seen.format != Format::OlmoCore));

@@ -23,7 +23,7 @@ pub(super) fn paths(fields: &Fields<'_>, list: &[&str]) -> Vec<String> {
     found
 }
 
-/// Tests whether a value is known only outside of this file.
+/// Tests whether a value is known only outside this file.
 pub(super) fn is_unknown(data: &Data) -> bool {
     matches!(data, Data::Text(text) if text.contains('$') || text.contains("{{") || matches!(text.trim(), "auto" | "???"))
 }

@@ -14,7 +14,7 @@ pub(super) fn has_sections(text: &str, keys: &[&str]) -> bool {
         .all(|key| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'))))
 }
 
-/// Tests whether a text has a key inside of a section.
+/// Tests whether a text has a key inside a section.
 pub(super) fn has_key(text: &str, key: &str) -> bool {
     text.lines().any(|line| {
         line.starts_with(' ') && line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':'))

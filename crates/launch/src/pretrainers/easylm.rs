@@ -1,7 +1,7 @@
 //! EasyLM's command for Llama: flags of a mesh, a named configuration and a data set.
 //!
 //! Responsible for: `EasyLM/models/llama/llama_train.py` and its configurations (version 2 and the first
-//! one). Training with rewards is refused by the flags that it lacks.
+//! one). Training with rewards is detected by missing flags, and rejected.
 
 use super::common::{flags, sharding};
 use crate::accelerate::software;
@@ -107,7 +107,12 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         fields.default("plan.optimizer", &Optimizer::Adam, "EasyLM trains with AdamW by default");
     } else {
         let (source, line) = fields.source(path);
-        fields.draft.leave_open("plan.optimizer", &source, line, "its states are not known by this name");
+        fields.draft.leave_open(
+            "plan.optimizer",
+            &source,
+            line,
+            "the states of an optimizer of this name are unknown",
+        );
     }
     software(&mut fields, "maxtext-tpu", "JAX; no generation of EasyLM is measured");
     missing(&mut fields, "EasyLM");
@@ -131,7 +136,7 @@ fn model(fields: &mut Fields<'_>) {
             "model.name",
             &source,
             line,
-            "this configuration is not known by its name",
+            "no configuration of this name is known",
         );
     };
     for (key, value) in [

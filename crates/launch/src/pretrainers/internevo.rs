@@ -36,7 +36,7 @@ const KNOWN: &[Known] = &[
     ("model.num_chunks", Read),
     ("model.num_experts", Read),
     ("model.parallel_output", Ignored),
-    ("model.use_flash_attn", Lost(&["true"], "estimated with a fused kernel of attention")),
+    ("model.use_flash_attn", Lost(&["true"], "estimated with a fused attention kernel")),
     ("model.*", Ignored),
     ("parallel.tensor.size", Read),
     ("parallel.tensor.mode", Read),
@@ -225,7 +225,7 @@ fn parallel(fields: &mut Fields<'_>) {
     }
     fields.set("plan.sharding", &sharding(u8::from(ranks != 1), None), &path);
     if ranks > 1 {
-        let message = "the optimizer is sharded inside groups of this size: estimated over all replicas, a lower bound of memory";
+        let message = "the optimizer is sharded inside groups of this size: estimated over all replicas, a lower bound on memory";
         fields.remark(RemarkKind::NotModelled, &path, message);
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
             "adapters are not supported: pass `--optimizer lora`",
         );
     }
-    fields.default("plan.vocabulary_multiple", &1_u64, "Levanter pads the vocabulary to shards alone");
+    fields.default("plan.vocabulary_multiple", &1_u64, "Levanter pads the vocabulary only for its shards");
     software(&mut fields, "maxtext-tpu", "JAX; no generation of Levanter is measured");
     missing(&mut fields, "Levanter");
     fields.rest(KNOWN);
@@ -155,7 +155,7 @@ fn model(fields: &mut Fields<'_>) {
         if let Some(name) = fields.word(path) {
             return fields.named_model(path, &name);
         }
-        return open_model(fields, "use_hf_model_config", "the checkpoint of Hugging Face is not named");
+        return open_model(fields, "use_hf_model_config", "the Hugging Face checkpoint is not named");
     }
     drop(named);
     let path = "model.type";
@@ -308,7 +308,7 @@ fn precision(fields: &mut Fields<'_>) {
         (None, None) => fields.default("plan.precision.preset", &PrecisionPreset::Fp32, "Levanter's default"),
     }
     if parameters.is_some_and(|format| !matches!(format, "f32" | "float32" | "full")) {
-        let message = "parameters are estimated in 32 bits, an upper bound of memory";
+        let message = "parameters are estimated in 32 bits, an upper bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

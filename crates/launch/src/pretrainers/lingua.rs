@@ -44,7 +44,7 @@ const KNOWN: &[Known] = &[
     ("model.weight_tying", Read),
     (
         "model.sliding_window",
-        Lost(&["null"], "the window of attention is not modelled: an upper bound of time"),
+        Lost(&["null"], "the window of attention is not modelled: an upper bound on time"),
     ),
     ("model.rope_theta", Ignored),
     ("model.norm_eps", Ignored),

@@ -129,7 +129,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         fields.remark(
             RemarkKind::NotModelled,
             "compile",
-            "compilation is estimated as eager, an upper bound of time",
+            "compilation is estimated as eager, an upper bound on time",
         );
     }
     missing(&mut fields, "OLMo");

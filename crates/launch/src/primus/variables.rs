@@ -1,4 +1,4 @@
-//! Variables of the environment in Primus's files.
+//! Environment variables in Primus's files.
 //!
 //! Responsible for: `${NAME:default}`, by the variables that a script exports. A variable whose value only
 //! the run decides leaves its key open.

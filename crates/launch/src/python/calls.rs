@@ -197,7 +197,7 @@ impl Program<'_> {
                 }
                 return copy;
             }
-            // Variables of the environment are read as unset, which is listed.
+            // Environment variables are read as unset, which is listed.
             ("get" | "getenv", [Value::Text(name), default @ ..])
                 if matches!(path, "os.environ.get" | "os.getenv" | "environ.get" | "getenv") =>
             {

@@ -1,7 +1,7 @@
 //! The words of a Python text, with indentation as words of their own.
 //!
 //! Responsible for: names, numbers, strings, operators, their lines, and the start and end of blocks. Reports
-//! no errors: a character outside of Python's syntax becomes an operator without a rule, and its line is
+//! no errors: a character outside Python's syntax becomes an operator without a rule, and its line is
 //! skipped.
 
 /// A word.

@@ -1,4 +1,4 @@
-//! Following a Python text without running it: which objects it builds, with which literals in them.
+//! Follows a Python text without running it: the objects that it builds, with the literals in them.
 //!
 //! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and
 //! marking assignments under an unknown condition as open. Runs nothing: the result of missing code is an
@@ -73,7 +73,7 @@ pub(super) struct Program<'a> {
     pub(super) escapes: Vec<Escape>,
     /// Lines that were not understood.
     pub(super) others: Vec<usize>,
-    /// Variables of the environment that are read as unset, with their lines.
+    /// Environment variables that are read as unset, with their lines.
     pub(super) unset: Vec<(String, usize)>,
     /// Arguments that the text declares for its command line, with their literal defaults.
     pub(super) arguments: BTreeMap<String, Value>,
@@ -107,7 +107,7 @@ impl<'a> Program<'a> {
         self.call(function, &[], &[], true)
     }
 
-    /// The same with fields of parameters: those of callers outside of the text, and the defaults of the
+    /// The same with fields of parameters: those of callers outside the text, and the defaults of the
     /// command line for its parsed arguments.
     pub(super) fn call_with(&mut self, function: usize, given: &[Given<'_>]) -> Value {
         let line = self.functions.get(function).map_or(0, |function| function.line);

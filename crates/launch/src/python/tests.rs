@@ -1,4 +1,4 @@
-//! Recipes of three frameworks, and Python that is no configuration.
+//! Recipes of three frameworks, and Python that is not a configuration.
 
 use super::*;
 use crate::{Launch, detect, read as read_any};

@@ -57,7 +57,7 @@ const KNOWN: &[Known] = &[
     ("actor.init_from_scratch", Ignored),
     (
         "actor.is_critic",
-        Lost(&["false"], "a head of one output is estimated as that of the vocabulary, an upper bound"),
+        Lost(&["false"], "a head with one output is estimated as a vocabulary head, an upper bound"),
     ),
     ("actor.disable_dropout", Ignored),
     ("actor.attn_impl", Ignored),
@@ -142,7 +142,7 @@ fn layout(fields: &mut Fields<'_>) -> Option<Engine> {
     let (path, allocation) =
         words.iter().find_map(|(path, word)| Some((*path, Allocation::of(word.as_deref()?)?)))?;
     let Some(part) = allocation.trained() else {
-        let why = "several parts train, or its notation is not understood";
+        let why = "several parts are trained, or the notation is unknown";
         let (source, line) = fields.source(path);
         for key in
             ["cluster.devices", "plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel"]
@@ -190,7 +190,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
         _ => {}
     }
     if fields.draft.value("plan.sequence_length").is_some() {
-        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound on time and memory";
         fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
     }
     let kind = "train_dataset.type";
@@ -198,7 +198,7 @@ fn batch(fields: &mut Fields<'_>, is_rl: bool) {
     let pairs = fields.word(kind).filter(|word| matches!(word.as_str(), "rw" | "dpo"));
     if let Some(word) = &pairs {
         let message = format!(
-            "`{word}` trains on pairs: the batch size stays unset, and a reward's head and references are not modelled"
+            "`{word}` trains on pairs: the batch size stays unset, and the reward head and reference models are not modelled"
         );
         fields.remark(RemarkKind::NotModelled, kind, message);
         let (source, line) = fields.source(path);
@@ -273,14 +273,14 @@ fn optimizer(fields: &mut Fields<'_>) {
         Some("sgd") => fields.set("plan.optimizer", &Optimizer::Sgd, path),
         Some("adam_bf16") => {
             fields.set("plan.optimizer", &Optimizer::Adam, path);
-            let message = "its compensation buffer is not modelled: a lower bound of memory";
+            let message = "its compensation buffer is not modelled: a lower bound on memory";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
         Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown optimizer, so it stays unset"),
     }
     let path = "actor.optimizer.offload";
     if fields.flag(path) == Some(true) {
-        let message = "states are estimated on the device, an upper bound of memory";
+        let message = "states are estimated on the device, an upper bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
@@ -339,7 +339,7 @@ fn megatron(fields: &mut Fields<'_>) {
             fields.remark(
                 RemarkKind::Unresolved,
                 path,
-                "recompute of single modules is not supported: it stays unset",
+                "recompute of individual modules is not supported: it stays unset",
             );
         }
     }

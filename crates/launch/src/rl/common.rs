@@ -55,7 +55,8 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
             fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
         }
         Some("selective") => {
-            let message = "recompute of single modules is not supported in these overrides: it stays unset";
+            let message =
+                "recompute of individual modules is not supported in these overrides: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         _ => {}
@@ -75,7 +76,7 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
 pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
     for path in [parameters, optimizer] {
         if fields.flag(path) == Some(true) {
-            let message = "is offloaded between updates only: not an offload during the update";
+            let message = "is offloaded only between updates, not during the update";
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct Inherited {
     pub(super) missing: Option<String>,
 }
 
-/// Adds the keys of the files that `defaults` names, unless the document has them.
+/// Adds the keys of the files that `defaults` names, unless the document sets them.
 pub(super) fn inherit(
     document: &mut Document,
     text: &str,

@@ -146,7 +146,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     }
     if fields.document.has("rm") {
         let message = "a sample is a pair, the chosen and the rejected text, and a head with one value replaces that of the \
-             vocabulary: estimated as one sequence each with the vocabulary, a lower bound of time";
+             vocabulary: estimated as one sequence each with the vocabulary, a lower bound on time";
         fields.draft.remark(RemarkKind::NotModelled, "rm", None, message);
     }
     if fields.document.has("ppo") || fields.document.has("value") {
@@ -248,7 +248,7 @@ fn packing(fields: &mut Fields<'_>) {
             fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), &tokens);
         }
         let message =
-            "samples are packed: all are assumed to have the maximum length, an upper bound of time";
+            "samples are packed: all are assumed to have the maximum length, an upper bound on time";
         fields.remark(RemarkKind::Assumed, &enabled, message);
     }
 }
@@ -269,7 +269,7 @@ fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
     let is_selective = fields.word(&granularity).as_deref() == Some("selective");
     match fields.flag(&path) {
         Some(true) if is_selective => {
-            let message = "recompute of single modules is not supported in this file: it stays unset";
+            let message = "recompute of individual modules is not supported in this file: it stays unset";
             fields.remark(RemarkKind::Unresolved, &granularity, message);
         }
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),

@@ -335,7 +335,7 @@ fn offload(fields: &mut Fields<'_>, is_later: bool) {
     let states =
         fields.flag(&path).unwrap_or(is_later && !is_full && !fields.document.has(&at("fsdp_cpu_offload")));
     if states {
-        let message = "moments are in host memory between updates only: they are estimated on the device, an upper bound of memory";
+        let message = "moments are in host memory between updates only: they are estimated on the device, an upper bound on memory";
         fields.draft.remark(RemarkKind::NotModelled, "optim_cpu_offload", None, message);
     }
 }
@@ -381,7 +381,7 @@ fn towers(fields: &mut Fields<'_>) {
         fields.remark(
             RemarkKind::NotModelled,
             path,
-            "the model is cut to this number of layers: all are estimated",
+            "the model is truncated to this number of layers: all are estimated",
         );
     }
 }

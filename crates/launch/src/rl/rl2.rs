@@ -27,17 +27,11 @@ const KNOWN: &[Known] = &[
     ("actor.max_length_per_device", Read),
     ("actor.gradient_checkpointing", Read),
     ("actor.enable_gradient_checkpointing", Read),
-    (
-        "actor.offload_optimizer",
-        Lost(&["false"], "is offloaded between updates only: not an offload during the update"),
-    ),
-    (
-        "actor.offload_model",
-        Lost(&["false"], "is offloaded between updates only: not an offload during the update"),
-    ),
+    ("actor.offload_optimizer", Lost(&["false"], "is offloaded only between updates, not during the update")),
+    ("actor.offload_model", Lost(&["false"], "is offloaded only between updates, not during the update")),
     (
         "actor.use_liger_kernel",
-        Lost(&["false"], "fused kernels of the loss: memory of logits is an upper bound"),
+        Lost(&["false"], "the loss kernels are fused: the memory of logits is an upper bound"),
     ),
     ("actor.use_lora", Read),
     ("actor.lora.r", Read),

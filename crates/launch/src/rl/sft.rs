@@ -86,7 +86,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("engine.forward_prefetch", Ignored),
     (
         "engine.model_dtype",
-        Lost(&["fp32", "float32"], "weights are estimated with 32-bit copies, an upper bound of memory"),
+        Lost(&["fp32", "float32"], "weights are estimated with 32-bit copies, an upper bound on memory"),
     ),
     ("engine.reshard_after_forward", Lost(&["true"], "estimated with a second gather in the backward pass")),
     ("engine.use_torch_compile", Ignored),
@@ -158,7 +158,11 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples per step by default");
     }
     if fields.document.get("data.max_length").is_none() {
-        fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
+        fields.default(
+            "plan.sequence_length",
+            &1024_u64,
+            "verl truncates samples at 1,024 tokens by default",
+        );
     }
     batch(fields, is_engine);
     // `engine` chooses a file of defaults, `engine.strategy` the engine that runs.
@@ -178,7 +182,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     unpadded(fields);
-    let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
+    let message = "all samples are assumed to have the maximum length, an upper bound on time and memory";
     fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
 }
 

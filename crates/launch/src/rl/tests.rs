@@ -128,8 +128,8 @@ fn what_is_open_is_asked_for() {
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
         "actor_rollout_ref.actor.use_dynamic_bsz=True",
     );
-    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of another name has its
-    // own number.
+    // verl's own configuration packs up to 16,384 tokens, four samples of 4,096; one of a different name has
+    // its own number.
     let launch = check(&verl, &[("plan.micro_batch", "4")]);
     assert!(remarks_text(&launch).contains("verl's own configuration has 16384"));
     let other = verl.replace("verl.trainer.main_ppo", "verl.trainer.main_ppo --config-name=my_trainer");
@@ -221,7 +221,7 @@ fn megatron_under_verls_fine_tuning_is_read() {
         ],
     );
     let texts = remarks_text(&launch);
-    assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
+    assert!(texts.contains("is offloaded only between updates") && !texts.contains("unknown"), "{texts}");
 }
 
 /// verl passes the first and the last stage to Megatron; a child file of NeMo-RL may set only its cluster.
@@ -284,7 +284,7 @@ fn areal_is_read() {
     );
 }
 
-/// inclusionAI/AReaL `examples/alignment/hhrlhf_rw.yaml`: a batch of pairs is no batch of samples.
+/// inclusionAI/AReaL `examples/alignment/hhrlhf_rw.yaml`: a batch of pairs is not a batch of samples.
 #[test]
 fn pairs_of_areal_are_not_counted_as_samples() {
     let text = "allocation_mode: d8p1t1\nmodel:\n  path: Qwen/Qwen2.5-7B\n  is_critic: true\n  backend: fsdp\n  optimizer:\n    lr: 2e-5\n\
@@ -294,10 +294,10 @@ fn pairs_of_areal_are_not_counted_as_samples() {
         &[("cluster.devices", "8"), ("plan.global_batch", "open"), ("model.name", "\"qwen2.5-7b\"")],
     );
     let found = remarks(&launch, RemarkKind::NotModelled);
-    assert!(found.contains("pairs") && found.contains("a head of one output"), "{found}");
+    assert!(found.contains("pairs") && found.contains("a head with one output"), "{found}");
 }
 
-/// A recipe outside of verl starts a program of its own.
+/// A recipe outside verl starts a program of its own.
 #[test]
 fn a_program_beside_verl_is_reported() {
     let text = VERL.replace("verl.trainer.main_ppo", "recipe.dance_grpo.main_dance");

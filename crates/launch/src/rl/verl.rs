@@ -261,7 +261,7 @@ fn configuration(fields: &Fields<'_>) -> Option<String> {
     Some(word.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned())
 }
 
-/// Tests whether the defaults are those of verl's own configuration, not of one with another name.
+/// Tests whether the defaults are those of verl's own configuration, not of one with a different name.
 fn is_own(fields: &Fields<'_>) -> bool {
     configuration(fields).is_none_or(|name| OWN.contains(&name.as_str()))
 }
@@ -270,7 +270,7 @@ fn is_own(fields: &Fields<'_>) -> bool {
 fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let path = "actor_rollout_ref.actor.ppo_mini_batch_size";
     let n = "actor_rollout_ref.rollout.n";
-    // verl's default is one response; a configuration of another name has its own.
+    // verl's default is one response; a configuration of a different name has its own.
     let is_default = is_own(fields);
     let responses = fields.count(n).or((is_default && fields.document.get(n).is_none()).then_some(1));
     if let (Some(prompts), Some(responses)) = (fields.count(path), responses)
@@ -287,7 +287,7 @@ fn batch(fields: &mut Fields<'_>, is_megatron: bool) {
     let lengths = ["data.max_prompt_length", "data.max_response_length"];
     if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {
         fields.set("plan.sequence_length", &prompt.saturating_add(response), lengths[1]);
-        let message = "all samples are assumed to have the maximum length, an upper bound of time and memory";
+        let message = "all samples are assumed to have the maximum length, an upper bound on time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
     let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
@@ -344,7 +344,8 @@ fn older_micro_batch(fields: &mut Fields<'_>, is_megatron: bool) {
         let tensor = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size";
         if fields.count(tensor).is_none() {
             let (source, line) = fields.source(path);
-            let why = "counts the samples of all replicas, whose number depends on parallel sizes elsewhere";
+            let why =
+                "counts the samples of all replicas, whose number depends on parallel sizes set elsewhere";
             return fields.draft.leave_open("plan.micro_batch", &source, line, why);
         }
         layered(fields).saturating_mul(shared(fields)).max(1)
@@ -459,7 +460,7 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         }
     }
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
-    // FSDP reduces gradients in 32 bits under verl, also those of narrow weights.
+    // FSDP reduces gradients in 32 bits under verl, including those of narrow weights.
     match fields.word(&at("model_dtype")).as_deref() {
         Some("bf16" | "bfloat16") => pure(fields, &at("model_dtype"), DataType::Bf16, DataType::Fp32),
         Some("fp16" | "float16") => pure(fields, &at("model_dtype"), DataType::Fp16, DataType::Fp32),

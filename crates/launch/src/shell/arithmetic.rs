@@ -37,7 +37,7 @@ struct Parser<'a> {
     quiet: usize,
 }
 
-/// Outer `None`: the text is no expression. Inner `None`: it has no value.
+/// Outer `None`: the text is not an expression. Inner `None`: it has no value.
 type Number = Option<Option<i64>>;
 
 /// Operators of two numbers, from loose to tight binding; longer spellings before their prefixes.

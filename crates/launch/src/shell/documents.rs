@@ -3,7 +3,7 @@
 //! Responsible for: their texts with the file and the place, and the script without them. Expands nothing in
 //! them.
 
-/// A text inside of a script that becomes a file.
+/// A text inside a script that becomes a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Written {
     /// The file, as the script names it; empty if the text is the input of a program.

@@ -26,7 +26,7 @@ impl arithmetic::Names for Variables {
 }
 
 impl Variables {
-    /// The fields of a word: split at blanks outside quotes, an array in quotes making one field for each
+    /// The fields of a word: split at spaces outside quotes, an array in quotes making one field for each
     /// element.
     pub(super) fn fields(&mut self, parts: &[Part]) -> Vec<Vec<Piece>> {
         let mut fields = Fields::default();

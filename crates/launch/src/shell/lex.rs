@@ -70,7 +70,7 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
     tokens
 }
 
-/// Longer texts between angle brackets are no placeholders.
+/// Longer texts between angle brackets are not placeholders.
 const LONGEST_PLACEHOLDER: usize = 80;
 
 /// The length of a placeholder at the start of a text, `<PATH TO DATA>` or `<data_path>`: its owner replaces
@@ -201,7 +201,7 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// A word, up to a blank or an operator.
+    /// A word, up to a space or an operator.
     fn word(&mut self) -> Vec<Part> {
         let mut parts = Vec::new();
         loop {
@@ -237,7 +237,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// One part of a word outside quotes. `in_word` ends plain text at blanks and operators.
+    /// One part of a word outside quotes. `in_word` ends plain text at spaces and operators.
     fn part(&mut self, parts: &mut Vec<Part>, in_word: bool) {
         let line = self.line;
         match self.peek() {

@@ -75,7 +75,7 @@ impl Walker<'_> {
                 alternatives.push(words);
             }
         }
-        // One word each: an ordinary value. Otherwise any number of words, marked by a blank in its name.
+        // One word each: an ordinary value. Otherwise any number of words, marked by a space in its name.
         let is_single = !is_array && alternatives.iter().all(|words| words.len() <= 1 && common == 0);
         let is_flag = alternatives.iter().flatten().any(|word| word.text.starts_with('-'));
         let text = if is_single && !is_flag { format!("${{{name}}}") } else { format!("${{ {name} }}") };

@@ -309,7 +309,7 @@ impl Variables {
     }
 }
 
-/// Elements with blanks between them.
+/// Elements with spaces between them.
 fn joined(elements: &[Vec<Piece>], quoted: bool, line: usize) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, element) in elements.iter().enumerate() {

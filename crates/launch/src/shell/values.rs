@@ -142,7 +142,7 @@ pub(super) fn word(pieces: &[Piece]) -> Word {
     }
 }
 
-/// Pieces split at blanks, ignoring quotes, as for executed text.
+/// Pieces split at spaces, ignoring quotes, as for executed text.
 pub(super) fn split(pieces: &[Piece]) -> Vec<Word> {
     split_pieces(pieces).iter().map(|pieces| word(pieces)).collect()
 }

@@ -85,7 +85,7 @@ pub(crate) fn is_script(text: &str) -> bool {
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
         })
     };
-    // Tests and groups of commands have a space behind the bracket, unlike tables of TOML and JSON.
+    // Tests and groups of commands have a space after the bracket, unlike tables of TOML and JSON.
     let is_group = |line: &str| {
         let is_test = ["[ ", "[[ "].iter().any(|start| line.starts_with(start))
             && ["] ", "];"].iter().any(|end| line.contains(end));
@@ -145,7 +145,7 @@ pub(super) fn of(command: &Command) -> Option<Start<'_>> {
     if !is_launched && !is_python && own.is_none() {
         return None;
     }
-    // A value of a setting is no program: `env=tools.py`.
+    // A value of a setting is not a program: `env=tools.py`.
     let is_program = |word: &Word| {
         !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
     };

@@ -1,7 +1,7 @@
 //! Names of models in torchtitan.
 //!
-//! Responsible for: a table from name and flavour to the catalogue. Excludes flavours with dimensions in code
-//! only.
+//! Responsible for: a table that maps name and flavour to the catalogue. Excludes flavours with dimensions in
+//! code only.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -108,9 +108,9 @@ fn is_family(name: &str, family: &str) -> bool {
     })
 }
 
-/// Name and flavour of a model, if torchtitan has it.
+/// Name and flavour of a model, if torchtitan provides it.
 pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
-    // Llama 2 was no flavour any more in the last versions that read TOML, and Qwen3-VL none yet.
+    // Llama 2 was no longer a flavour in the last versions that read TOML, and Qwen3-VL none yet.
     FLAVOURS.iter().filter(|(name, ..)| !matches!(*name, "llama2" | "qwen3_vl")).find_map(
         |(name, flavour, known)| {
             let known = by_name(known).ok()?;

@@ -147,7 +147,7 @@ fn tensor(fields: &mut Fields<'_>) {
     if let Some(wanted) = fields.flag(path) {
         let compiled = fields.draft.spec().plan.software.as_deref() != Some("torchtitan-2024-eager");
         if wanted && !compiled {
-            let message = "needs compiled layers, but `compile.enable` is off: torchtitan stops or ignores it, by its version; estimated without it";
+            let message = "needs compiled layers, but `compile.enable` is off: torchtitan stops or ignores it, depending on its version; estimated without it";
             fields.remark(RemarkKind::Conflict, path, message);
         }
         fields.set("plan.overlap.tensor", &(wanted && compiled), path);

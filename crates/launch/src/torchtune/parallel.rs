@@ -84,7 +84,7 @@ fn mesh(fields: &mut Fields<'_>, start: Start) {
         Some(-1) | None => None,
         Some(n) => match u64::try_from(n).ok().filter(|&n| n > 0) {
             Some(n) => Some(n),
-            None => return fields.problem(Problem::new(format!("expected -1 or 1 and more, found {n}")), at),
+            None => return fields.problem(Problem::new(format!("expected -1, or 1 or more, found {n}")), at),
         },
     };
     let replicate = fields.count("data_parallel_replicate_dim").filter(|&n| n > 0).unwrap_or(1);

@@ -145,7 +145,7 @@ fn frozen(fields: &mut Fields<'_>) {
     let excludes =
         fields.words(parts).is_some_and(|all| !all.iter().any(|part| part.contains("language_model")));
     if let Some(path) = switch.or_else(|| excludes.then_some(parts)) {
-        let message = "the language model is frozen, which is not modelled: it is assumed to be trained, an upper bound of time and memory";
+        let message = "the language model is frozen, which is not modelled: it is assumed to be trained, an upper bound on time and memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }
@@ -163,7 +163,7 @@ fn shape(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let path = "modules_to_save";
     if is_lora && fields.words(path).is_some_and(|names| !names.is_empty()) {
-        let message = "modules that are trained as a whole in addition to adapters are not estimated: a lower bound of memory";
+        let message = "modules that are trained as a whole in addition to adapters are not estimated: a lower bound on memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
     let usual = match dialect {

@@ -23,7 +23,7 @@ const KNOWN: &[Known] = &[
     ("sequence_parallel_size", Read),
     ("expert_parallel_size", Key("plan.expert_parallel")),
     ("activation_checkpoint_cpu_offload", Read),
-    ("tiled_mlp_compute", Lost(&["false"], "MLPs are estimated without tiles, an upper bound of memory")),
+    ("tiled_mlp_compute", Lost(&["false"], "MLPs are estimated without tiles, an upper bound on memory")),
     ("arctic_moe", Lost(&["false"], "its kernels of experts are not modelled")),
     ("type", Read),
     ("model.name_or_path", Read),

@@ -1,7 +1,7 @@
 //! Attention of trainers on Hugging Face models.
 //!
 //! Responsible for: settings that select attention without a kernel of its own, by each trainer's keys.
-//! Kernels among each other are a property of the software generation.
+//! The choice among kernels is a property of the software generation.
 
 use super::common::Dialect;
 use crate::fields::Fields;

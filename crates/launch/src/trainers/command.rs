@@ -202,7 +202,7 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
         || text.contains("--per_device_train_batch_size")
         || text.contains("--per-device-train-batch-size")
         || text.contains("--micro_train_batch_size");
-    // Python that declares such flags, and configurations, are no scripts.
+    // Python that declares such flags, and configurations, are not scripts.
     let is_python = !shell::is_marked(text)
         && ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
     if is_yaml || is_python || !has_mark || !text.contains("--") || text.len() > document::LONGEST {
@@ -295,7 +295,7 @@ pub(super) fn parse(
         return Err(Problem::new("no command in this file starts the trainer").in_file(file));
     };
     if let Some(line) = command.conditional() {
-        let why = "depends on a condition that only a run decides; the last alternative is read";
+        let why = "depends on a condition that is known only at run time; the last alternative is read";
         unknown.push(("the command".to_owned(), line, why.to_owned()));
     }
     for (line, what, why) in &script.open {

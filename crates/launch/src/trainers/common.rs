@@ -56,7 +56,7 @@ pub(super) fn put(document: &mut Document, path: &str, data: Data, line: usize) 
 
 /// The model of an identifier of Hugging Face.
 pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
-    // Repositories of the same weights in another form.
+    // Repositories of the same weights in a different form.
     if let Some(end) = ["-GPTQ", "-AWQ", "-4bit", "-nf4"].iter().find(|end| name.contains(**end)) {
         let (source, line) = fields.source(path);
         crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");

@@ -1,7 +1,7 @@
 //! The second generation of LLaMA-Factory's YAML (`llamafactory.v1`): plugins in sections of their own.
 //!
 //! Responsible for: its keys and defaults (`v1/config/*_args.py`, August 2026). Weights have the format of
-//! their checkpoint, so there are no 32-bit copies. Training of some layers alone leaves the optimizer open.
+//! their checkpoint, so there are no 32-bit copies. Training of only some layers leaves the optimizer open.
 
 mod engine;
 
@@ -117,7 +117,7 @@ fn batch(fields: &mut Fields<'_>) {
     fields.default(
         "plan.sequence_length",
         &2048_u64,
-        "LLaMA-Factory cuts samples at 2,048 tokens by default",
+        "LLaMA-Factory truncates samples at 2,048 tokens by default",
     );
     if fields.draft.value("plan.global_batch").is_none() {
         fields.default("plan.micro_batches", &1_u64, "one micro-batch for an update by default");

@@ -30,7 +30,7 @@ const RANKS: &[(&str, &str)] = &[
     ("deepspeed_config_file", "deepspeed"),
 ];
 
-/// The name of a flag as its parser has it.
+/// The name of a flag as in its parser.
 pub(super) fn flag(word: &Word) -> Option<String> {
     Some(word.text.strip_prefix("--")?.split('=').next()?.replace('-', "_"))
 }

@@ -45,7 +45,7 @@ pub struct OnRun {
     pub unsimulated: Option<String>,
     /// Share of it that the network between domains takes.
     pub network_share: f64,
-    /// Tokens a second.
+    /// Tokens per second.
     pub tokens_per_second: f64,
     /// Factor of the availability by failures of this network.
     pub kept: f64,

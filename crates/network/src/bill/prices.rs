@@ -119,7 +119,7 @@ impl Item {
     }
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
@@ -225,8 +225,8 @@ impl Prices {
         Ok(Self { lines })
     }
 
-    /// Lays another table over this one: its lines win. A line without watts keeps those of the same part,
-    /// because a price does not change its power.
+    /// Lays another table over this one: its lines take precedence. A line without watts keeps those of the
+    /// same part, because a price does not change its power.
     pub fn overlay(&mut self, other: Self) {
         for (key, mut price) in other.lines {
             if let (None, Some(known)) = (price.watts, self.lines.get(&key)) {
@@ -270,8 +270,8 @@ impl Prices {
         Ok((rate, self.at(item, rate)?))
     }
 
-    /// The price of a port of a switch with more ports than a leaf. No public one is known, so that without
-    /// one in a price list it is that of a leaf's port, of unknown power; `false` for this stand-in.
+    /// The price of a port of a switch with more ports than a leaf. No public price is known. Without one
+    /// in a price list it is that of a leaf's port, with unknown power; `false` for this substitute.
     pub fn chassis_port(&self, speed: BytesPerSecond) -> Result<(Price, bool), Problem> {
         if let Some(price) = self.lines.get(&(Item::ChassisPort, part_of(speed))) {
             return Ok((price.clone(), true));
@@ -335,7 +335,7 @@ fn line<'a>(
         let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0 && *n < 1e12);
         number.map(Some).ok_or_else(|| {
             Problem::new(format!(
-                "`{}` is not a number from 0 in the column `{column}`",
+                "`{}` is not a number of 0 or more in the column `{column}`",
                 human::shorten(text)
             ))
         })
@@ -539,11 +539,11 @@ mod tests {
         );
         assert_eq!(
             error_of("item,part,usd\nnic,400,-1\n"),
-            "own.csv:2:1: `-1` is not a number from 0 in the column `usd`"
+            "own.csv:2:1: `-1` is not a number of 0 or more in the column `usd`"
         );
         assert_eq!(
             error_of("item,part,usd\nnic,400,nan\n"),
-            "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
+            "own.csv:2:1: `nan` is not a number of 0 or more in the column `usd`"
         );
         assert_eq!(
             error_of("item,part,usd_low,usd\nnic,400,3,2\n"),

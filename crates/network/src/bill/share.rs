@@ -46,7 +46,7 @@ pub struct Share {
     pub of_dollars: Option<f64>,
     /// Share of the watts of network and devices (0 to 1).
     pub of_watts: Option<f64>,
-    /// The network's dollars a year: price over years, and electricity.
+    /// The network's dollars per year: price over years, and electricity.
     pub dollars_per_year: Dollars,
     /// The network's dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,
@@ -58,9 +58,9 @@ pub struct Share {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Whole {
-    /// Tokens a second.
+    /// Tokens per second.
     pub tokens_per_second: Option<f64>,
-    /// Dollars a day.
+    /// Dollars per day.
     pub dollars_per_day: Dollars,
     /// Dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,
@@ -75,7 +75,7 @@ pub struct Whole {
 }
 
 /// The share: `network / (network + devices x price)`, the same in watts; a year costs
-/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens a
+/// `network / years + watts / 1000 x PUE x 8760 x price of a kWh`, a token `year / (8760 x 3600 x tokens per
 /// second x availability)`.
 pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
     let devices = bill.devices as f64;

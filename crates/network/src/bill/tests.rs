@@ -349,7 +349,7 @@ fn modular_spines_have_a_line_of_their_own() {
     assert_eq!(paid(&priced).ports, 576.0 * 64.0 * leaf.price.dollars.get() + 32.0 * 576.0 * 1500.0);
 }
 
-/// Derived prices widen the totals, are named with their share of the bill, and are no range of public
+/// Derived prices widen the totals, are named with their share of the bill, and are not a range of public
 /// sources.
 #[test]
 fn derived_prices_are_named_and_are_no_public_range() {

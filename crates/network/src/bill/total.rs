@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Line {
     /// Kind of part.
     pub item: Item,
-    /// Location: a tier of switches or a layer of cables, behind the name of its network if that is not the
+    /// Location: a tier of switches or a layer of cables, after the name of its network if that is not the
     /// accelerators'.
     pub place: String,
     /// Its speed, one direction; `None` for prices without a speed.

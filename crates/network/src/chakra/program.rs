@@ -1,8 +1,8 @@
 //! Traces of all ranks as one program of flows.
 //!
 //! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the
-//! messages of each collective. Excludes links ([`crate::flow::listed`] plays the program) and compute costs:
-//! durations are those of the trace.
+//! messages of each collective. Excludes links ([`crate::flow::listed`] simulates the program) and compute
+//! costs: durations are those of the trace.
 //!
 //! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it,
 //! and ends for all of them at the same time. Gathers and reductions use rings, an all-to-all sends directly

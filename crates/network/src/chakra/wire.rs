@@ -3,7 +3,7 @@
 //! Responsible for: single messages in both directions. A length beyond the end of the data and a varint of
 //! more than 64 bits are errors.
 
-/// Data that is no message.
+/// Data that is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
@@ -25,7 +25,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as text; bytes that are no UTF-8 are replaced.
+    /// The value as text; bytes that are not UTF-8 are replaced.
     pub(super) fn text(self) -> Option<String> {
         match self {
             Self::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),

@@ -5,7 +5,7 @@
 //! parts are lost. [`lost`] and [`crossing`] list them.
 //!
 //! Units and algorithms are those of ASTRA-sim at 518bd51 (26 March 2026), checked by
-//! `xtask/peers/astra-sim`. A GB/s is 2^30 bytes a second (`NetworkFunction.cpp`). A message over a switch
+//! `xtask/peers/astra-sim`. A GB/s is 2^30 bytes per second (`NetworkFunction.cpp`). A message over a switch
 //! has the latency twice (`Switch.cpp`). It goes over the first dimension in which its ends
 //! differ (`MultiDimTopology.cpp`).
 
@@ -16,7 +16,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Bytes a second of one GB/s of ASTRA-sim.
+/// Bytes per second of one GB/s of ASTRA-sim.
 pub const GB: f64 = 1_073_741_824.0;
 
 /// A dimension of the network: members, bandwidth of each, and latency of a message between two of them.
@@ -100,8 +100,8 @@ pub fn crossing(
     let count = groups.iter().filter(is_crossing).count();
     (count > 0).then(|| {
         format!(
-            "the network between domains for messages of {count} process groups to another place in another domain, which \
-             ASTRA-sim sends at the bandwidth of a domain"
+            "the network between domains for messages of {count} process groups to another position in another domain; ASTRA-sim \
+             sends them at the bandwidth of a domain"
         )
     })
 }

@@ -45,7 +45,7 @@ impl Ord for Wanting {
 /// Circuits of pods with a number of ports each, for the bytes between pairs (both directions together).
 ///
 /// Every pod has one circuit to the next, so that all are joined. Then each circuit goes to the pair with the
-/// most bytes for each circuit that it has, until no such pair has free ports at both ends: the largest of
+/// most bytes per circuit, until no such pair has free ports at both ends: the largest of
 /// `bytes / circuits` becomes as small as whole circuits allow. Remaining ports are spread evenly over pairs.
 pub fn matched(pods: u64, ports: u64, bytes: &BTreeMap<(u64, u64), f64>) -> Circuits {
     let mut free: BTreeMap<u64, u64> = (0..pods).map(|pod| (pod, ports)).collect();

@@ -6,8 +6,8 @@
 //! al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014). So one
 //! spine with three of four uplinks limits all devices of its pod to 3/4.
 //!
-//! The share is that of traffic which leaves the leaf, the pod or the zone completely and comes back equally,
-//! whichever is worst, relative to the whole network. Loads of links are sums of shares; all other pods and
+//! The share is the worst of three, for traffic that leaves the leaf, the pod or the zone completely
+//! and returns evenly, relative to the whole network. Loads of links are sums of shares; all other pods and
 //! zones are whole. Approximate where pods have different numbers of links to some cores: each pod sends as
 //! this one does.
 

@@ -1,5 +1,5 @@
 //! Events that last seconds to hours without a replaced part: flapping links, and slow parts that are not
-//! found yet.
+//! yet found.
 //!
 //! Responsible for: their columns of a table of rates, and the expected cost of one event and of a month.
 //! Rates have no defaults: published counts of flaps have no number of links (5,000 to 60,000 a day in all
@@ -17,7 +17,7 @@ pub const MONTH: f64 = 730.0;
 /// timeout and retry counter), with NCCL's defaults `NCCL_IB_TIMEOUT` 20 and `NCCL_IB_RETRY_CNT` 7.
 pub const TRANSPORT_SECONDS: f64 = 4.096e-6 * (1 << 20) as f64 * 8.0;
 
-/// What a part means to a job.
+/// Effect of a part on a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Role {
     /// Number of these parts.
@@ -52,7 +52,7 @@ pub struct Flaps {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slow {
-    /// Parts of one that become slow in a month of 730 hours.
+    /// Expected number of times that one part becomes slow in a month of 730 hours.
     pub per_month: f64,
     /// Hours until one is found and replaced.
     pub hours: f64,
@@ -60,7 +60,7 @@ pub struct Slow {
     pub kept: f64,
 }
 
-/// Flaps and slow parts of one kind of part, as a table has them.
+/// Flaps and slow parts of one kind of part, as in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brief {

@@ -1,4 +1,4 @@
-//! A class of equivalent parts: what one failure leaves, and how a job recovers from it.
+//! A class of equivalent parts: the effect of one failure, and the recovery of a job from it.
 //!
 //! Responsible for: the types and the formulas that classes and states of failed parts share. Excludes
 //! finding the classes.

@@ -30,7 +30,7 @@ pub struct Job {
     pub exposed_share: f64,
     /// Share of the step that is exposed time in scale-up domains.
     pub exposed_domain_share: f64,
-    /// Hours of all devices that an interruption costs: noticing, starting again, work since the last
+    /// Hours of all devices that an interruption costs: detection, restart, work since the last
     /// checkpoint.
     pub interruption_hours: f64,
     /// Devices that carry the traffic of devices with lost bandwidth.
@@ -83,7 +83,7 @@ pub struct ClassLoss {
     pub response: Response,
     /// Device-hours that one failure costs.
     pub lost_hours: f64,
-    /// Devices that the job is short of while the part is down.
+    /// Devices that the job lacks while the part is down.
     pub lost_devices: f64,
     /// Device-hours in a month.
     pub lost_hours_per_month: f64,

@@ -16,7 +16,7 @@ pub const CATALOGUE: &str = railwright_catalog::FAILURE_RATES;
 /// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 
-/// Longer tables are no tables of rates.
+/// Longer tables are not tables of rates.
 const LONGEST: usize = 1 << 20;
 const COLUMNS: [&str; 14] = [
     "part",
@@ -102,7 +102,7 @@ impl Rate {
         self.fit * 1e-9
     }
 
-    /// Probability that one part is down at some moment: `repair / (time between failures + repair)`.
+    /// Probability that one part is down at a random time: `repair / (time between failures + repair)`.
     pub fn unavailability(&self) -> f64 {
         let down = self.per_hour() * self.repair_hours;
         down / (1.0 + down)

@@ -44,7 +44,7 @@ const NONE: u32 = u32::MAX;
 /// State of a flow in a solution, except its rate.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Bytes a second before the solution.
+    /// Bytes per second before the solution.
     before: f64,
     /// The link at which it is frozen.
     bottleneck: u32,
@@ -65,7 +65,7 @@ struct Pass {
 /// One link.
 #[derive(Clone, Debug, Default)]
 struct Link {
-    /// Bytes a second.
+    /// Bytes per second.
     capacity: f64,
     /// Flows that pass.
     passes: Vec<Pass>,
@@ -84,11 +84,11 @@ pub struct Allocator {
     levels: Vec<Level>,
     routes: Routes,
     states: Vec<State>,
-    /// Bytes a second by flow. Filling reads these and `open` at random, so they are apart from the rest.
+    /// Bytes per second by flow. Filling reads these and `open` at random, so they are stored separately.
     rates: Vec<f64>,
     /// The filling in which a flow has no rate yet.
     open: Vec<u32>,
-    /// Bytes a second that each flow has at most: `capacity / share` of its narrowest link.
+    /// Bytes per second that each flow has at most: `capacity / share` of its narrowest link.
     alone: Vec<f64>,
     free: Vec<u32>,
     dirty: Vec<u32>,
@@ -109,7 +109,7 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// A network without flows; capacities in bytes a second.
+    /// A network without flows; capacities in bytes per second.
     pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let links: Vec<Link> =
             capacities.into_iter().map(|capacity| Link { capacity, ..Link::default() }).collect();
@@ -210,7 +210,7 @@ impl Allocator {
         self.free.push(slot.0);
     }
 
-    /// Bytes a second of a flow, as of the last solution.
+    /// Bytes per second of a flow, as of the last solution.
     pub fn rate(&self, slot: Slot) -> f64 {
         self.rates[slot.0 as usize]
     }

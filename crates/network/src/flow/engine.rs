@@ -31,7 +31,7 @@ pub type Start = Vec<Flow>;
 
 /// The links of a network, and the route of a message on them.
 pub trait Wires {
-    /// Capacity of every link, in bytes a second.
+    /// Capacity of every link, in bytes per second.
     fn capacities(&self) -> Vec<f64>;
 
     /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or
@@ -98,7 +98,7 @@ pub struct Outcome {
     pub flows: u64,
     /// Messages that were simulated one by one.
     pub simulated: u64,
-    /// Times that rates were computed.
+    /// Number of computations of the rates.
     pub solutions: u64,
     /// Bytes carried by each link, including skipped laps, excluding flows without end.
     pub carried: Vec<Bytes>,

@@ -14,7 +14,7 @@ pub struct FatTree {
     pub under_leaf: u32,
     /// Spines.
     pub spines: u32,
-    /// Bytes a second of every link.
+    /// Bytes per second of every link.
     pub bandwidth: f64,
     /// Seconds of every link.
     pub latency: f64,

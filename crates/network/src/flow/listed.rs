@@ -1,7 +1,7 @@
 //! Programs of flows from a table or JSON: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose
-//! routes.
+//! Responsible for: simulating such a program on any routes, with start and end of every flow. Does not
+//! choose routes.
 //!
 //! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the
 //! program. Its bytes flow after the latency of its route.
@@ -55,7 +55,7 @@ pub struct Interval {
 
 /// Links and routes of any network.
 pub trait Routes {
-    /// Capacity of every link, in bytes a second.
+    /// Capacity of every link, in bytes per second.
     fn capacities(&self) -> Vec<f64>;
 
     /// Links of a message with its share on each; `None` if the devices are disconnected.
@@ -75,7 +75,7 @@ pub trait DomainPorts: Routes {
     fn domain_port(&self, link: u32) -> Option<(u32, bool)>;
 }
 
-/// Plays a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
+/// Simulates a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
 pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
     play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
 }

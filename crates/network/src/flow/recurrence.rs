@@ -1,4 +1,4 @@
-//! Leaps over laps that are copies of one another.
+//! Skips laps that are copies of one another.
 //!
 //! Responsible for: recognizing that a repeating program (a ring, a chain of micro-batches) has returned to
 //! the state of an earlier lap; skipping all remaining laps. Equal states have the same active messages at

@@ -1,7 +1,7 @@
 //! The network file of ASTRA-sim's analytical backend: dimensions of devices.
 //!
 //! Responsible for: switches, rings and full meshes of each dimension as cables. Units are those of
-//! [`crate::exported::network`]: a GB/s is 2^30 bytes a second, and a message over a switch has the latency
+//! [`crate::exported::network`]: a GB/s is 2^30 bytes per second, and a message over a switch has the latency
 //! twice.
 //!
 //! Device `n` has the places `n % a`, `n / a % b` and so on in dimensions of `a`, `b`, ... members. A network
@@ -26,7 +26,7 @@ enum Shape {
     Mesh,
 }
 
-/// One dimension; bandwidth in bytes a second and latency in ns of each link.
+/// One dimension; bandwidth in bytes per second and latency in ns of each link.
 #[derive(Clone, Copy)]
 struct Dimension {
     shape: Shape,
@@ -177,7 +177,7 @@ fn dimensions(text: &str, file: &str) -> Result<(Vec<Dimension>, usize), Problem
             "FullyConnected" => Shape::Mesh,
             other => {
                 let names = ["Switch", "Ring", "FullyConnected"];
-                let problem = Problem::new(format!("`{}` is no topology of ASTRA-sim", shorten(other)));
+                let problem = Problem::new(format!("`{}` is not a topology of ASTRA-sim", shorten(other)));
                 return Err(at(file, line, problem.hint(did_you_mean(other, names, "use `Switch`"))));
             }
         };

@@ -19,7 +19,7 @@ pub struct Shared {
     pub layers: Vec<LayerLoad>,
 }
 
-/// Groups as flows: bytes a second on each link at the rate of the devices' own ports.
+/// Groups as flows: bytes per second on each link at the rate of the devices' own ports.
 struct Groups {
     capacities: Vec<f64>,
     loads: Vec<Vec<(u32, f64)>>,

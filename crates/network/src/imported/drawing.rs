@@ -33,7 +33,7 @@ pub struct DrawnNode {
     pub name: String,
     /// Kind of the node, if recorded in the file.
     pub what: Option<What>,
-    /// The host of a device, if the file has it.
+    /// The host of a device, if it is in the file.
     pub host: Option<String>,
     /// Its first line, from 1.
     pub line: usize,

@@ -5,7 +5,7 @@
 //! and the data rate of every port. Unknown widths and speeds are errors.
 //!
 //! Every cable is listed at both of its ends and counts once. Aggregation nodes (SHARP), channel adapters
-//! inside of switches, are left out with their internal links.
+//! inside switches, are left out with their internal links.
 
 use super::drawing::{Drawing, at};
 use railwright_spec::human::shorten;

@@ -166,7 +166,7 @@ fn bad_fabrics_are_refused_with_line_and_reason() {
     }
 }
 
-/// The adapters of SHARP inside of switches are no devices, wherever they are listed.
+/// The adapters of SHARP inside switches are not devices, wherever they are listed.
 #[test]
 fn aggregation_nodes_are_left_out() {
     let text = "vendid=0x2c9\nSwitch\t3 \"S-1\"\t\t# \"leaf\" lid 1\n[1]\t\"H-1\"[1](1) \t\t# \"n1 mlx5_0\" lid 2 4xNDR\n[2]\t\"H-2\"[1](2) \t\t# \"n2 mlx5_0\" lid 3 4xNDR\n[3]\t\"H-9\"[1](9) \t\t# \"Mellanox Technologies Aggregation Node\" lid 4 4xNDR\n\nCa\t1 \"H-9\"\t\t# \"Mellanox Technologies Aggregation Node\"\n[1](9) \t\"S-1\"[3]\t\t# lid 4 lmc 0 \"leaf\" lid 1 4xNDR\n\nCa\t1 \"H-1\"\t\t# \"n1 mlx5_0\"\n[1](1) \t\"S-1\"[1]\t\t# lid 2 lmc 0 \"leaf\" lid 1 4xNDR\n\nCa\t1 \"H-2\"\t\t# \"n2 mlx5_0\"\n[1](2) \t\"S-1\"[2]\t\t# lid 3 lmc 0 \"leaf\" lid 1 4xNDR\n";
@@ -241,7 +241,7 @@ fn networks_of_astra_sim_have_their_dimensions() {
     for (text, expected) in [
         (
             "topology: [ Torus ]\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n",
-            "no topology of ASTRA-sim",
+            "not a topology of ASTRA-sim",
         ),
         ("topology: [ Ring ]\nnpus_count: [ 8, 2 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "has 2 values"),
         ("topology: [ Ring ]\nnpus_count: [ 1 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n", "at least 2"),

@@ -1,7 +1,7 @@
 //! Axes: ticks at round numbers, and the frame that charts over two axes share.
 //!
-//! Responsible for: choosing ticks and writing them short, the position of a chart's area, its grid and its
-//! axis labels. Independent of the content of the chart.
+//! Responsible for: choosing ticks and writing them in short form, the position of a chart's area, its grid
+//! and its axis labels. Independent of the content of the chart.
 
 use railwright_spec::Portable as _;
 use railwright_spec::human::markup;

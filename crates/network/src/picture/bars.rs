@@ -1,4 +1,4 @@
-//! Stacked bars, one for each thing that is compared.
+//! Stacked bars, one for each compared item.
 //!
 //! Responsible for: parts in the order given, from the left. Does not sort.
 

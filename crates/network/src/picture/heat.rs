@@ -1,8 +1,8 @@
 //! Traffic matrix as a heat map on a logarithmic scale.
 //!
 //! Responsible for: cells that are given by a function of (sender, receiver), one shade for each decade.
-//! Cells of equal shade in a row are one mark, so that thousands of devices stay a small file. Rejects more
-//! cells than pixels: callers choose a range of devices.
+//! Cells of equal shade in a row are one mark, so that the file stays small for thousands of devices. Rejects
+//! more cells than pixels: callers choose a range of devices.
 
 use super::letters::{HIGH, Sheet, wide};
 use super::open;

@@ -1,4 +1,4 @@
-//! Points over two quantities, those that matter joined by a line.
+//! Points over two quantities, with those of a front joined by a line.
 //!
 //! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped
 //! line through the points of a front. Does not compute the front.

@@ -1,4 +1,4 @@
-//! Hosts that a run was given, and the devices of its ranks.
+//! Hosts assigned to a run, and the devices of its ranks.
 //!
 //! Responsible for: the devices of named hosts, ranks in the order of hosts, and problems such as a device
 //! with two ranks.
@@ -118,7 +118,7 @@ impl Allocation {
         self.hosts.iter().map(|host| host.devices.len() as u64).sum()
     }
 
-    /// The same hosts in another order; `order[n]` is the former index of the n-th host.
+    /// The same hosts in a different order; `order[n]` is the former index of the n-th host.
     #[must_use]
     pub fn ordered(&self, order: &[usize]) -> Self {
         let hosts = order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect();

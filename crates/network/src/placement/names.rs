@@ -86,7 +86,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 
 /// `001-003,007` with their zeros; `0-63:8` is every eighth.
 ///
-/// Numbers of a list. `None` if it is no list; an error if it is too long.
+/// Numbers of a list. `None` if it is not a list; an error if it is too long.
 fn numbers(list: &str) -> Option<Result<Vec<String>, Problem>> {
     // Maximum number of digits: numbers of 32 bits have fewer, except for leading zeros.
     const MOST_DIGITS: usize = 20;

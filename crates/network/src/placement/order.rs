@@ -11,7 +11,7 @@ use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
 use std::ops::ControlFlow;
 
-/// Hosts up to which swaps are tried: pairs are its square.
+/// Maximum number of hosts for swaps: the number of pairs is its square.
 pub const MOST_HOSTS: usize = 4096;
 /// Terms of a sweep up to which swaps are tried: pairs of hosts times the hosts that both talk to. A second
 /// or so.
@@ -52,7 +52,7 @@ impl Between {
         self.rows.len() as f64 * talking as f64
     }
 
-    /// Weighted bytes outside domains of an order.
+    /// Weighted bytes outside domains under an order.
     pub fn cost(&self, spots: &[Spot], tree: &Tree, order: &[usize]) -> f64 {
         let at = |place: usize| spots[order[place]];
         let sum = |place: usize| -> f64 {
@@ -90,7 +90,7 @@ pub fn refined(
     let spots = spots(allocation, tree);
     let size = |host: usize| allocation.hosts[host].devices.len();
     let mut order = start.to_vec();
-    // Rounding is no gain.
+    // Rounding is not a gain.
     let least = between.cost(&spots, tree, &order) * 1e-9;
     for _ in 0..MOST_SWEEPS {
         let mut is_better = false;

@@ -18,11 +18,11 @@ pub struct Survey {
     pub hosts: u64,
     /// Number of leaf groups of the hosts: domains whose first device shares a leaf.
     pub leaf_groups: u64,
-    /// Minimum number of leaf groups with as many domains.
+    /// Minimum number of leaf groups with the same number of domains.
     pub least_leaf_groups: u64,
     /// Pods of a Clos, or groups of a dragonfly.
     pub pods: u64,
-    /// Minimum number of pods with as many domains.
+    /// Minimum number of pods with the same number of domains.
     pub least_pods: u64,
     /// Each leaf group with ranks, in the order of the network.
     pub rows: Vec<LeafGroupRow>,
@@ -38,7 +38,7 @@ pub struct LeafGroupRow {
     pub leaf: u32,
     /// Hosts.
     pub hosts: u64,
-    /// First and last rank of each run of ranks that follow each other.
+    /// First and last rank of each sequence of consecutive ranks.
     pub ranks: Vec<(u32, u32)>,
 }
 

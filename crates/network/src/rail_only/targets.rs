@@ -11,7 +11,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::BytesPerSecond;
 use serde::{Deserialize, Serialize};
 
-/// A claim as the table has it.
+/// A claim as in the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
@@ -21,7 +21,7 @@ pub struct Claim {
     pub claim: String,
     /// The value in the paper.
     pub paper: Option<f64>,
-    /// The unit of it.
+    /// Its unit.
     pub unit: String,
     /// Comparison with the claim.
     pub kind: Kind,

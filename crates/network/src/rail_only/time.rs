@@ -41,7 +41,7 @@ fn compute(p: &Parameters) -> Seconds {
 }
 
 /// Bytes that a member of a model-parallel group sends to each other member in an iteration: `2 a l h e tau /
-/// N`, a all-reduces a layer, each a reduce-scatter and an all-gather.
+/// N`, a all-reduces per layer, each a reduce-scatter and an all-gather.
 pub fn model_parallel_pair(p: &Parameters) -> f64 {
     2.0 * p.all_reduces * p.model.layers * p.model.hidden * p.element.get() * p.tokens / p.devices
 }

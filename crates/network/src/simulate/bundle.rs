@@ -65,7 +65,7 @@ pub const FEW: usize = 64;
 /// Relative difference of link loads that a coarse bundle treats as equal.
 const COARSE: f64 = 0.02;
 
-/// The flows of the large network with their colours, before they are made few.
+/// The flows of the large network with their colours, before their number is reduced.
 #[derive(Clone, Debug)]
 pub struct Members {
     loads: Vec<Vec<(u32, f64)>>,
@@ -142,8 +142,8 @@ impl Members {
         Bundle::of(self, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of
-    /// many tasks on networks of many different links.
+    /// One flow for each class, and one link for all whose loads differ by less than `COARSE`: for programs
+    /// of many tasks on networks of many different links.
     pub fn coarse(&self) -> Bundle {
         Bundle::of(self, 1, COARSE)
     }
@@ -195,7 +195,7 @@ impl Bundle {
         bundle
     }
 
-    /// Tests whether non-equivalent groups of a class are merged to one flow, at the rate of the slowest.
+    /// Tests whether non-equivalent groups of a class are merged into one flow, at the rate of the slowest.
     pub fn is_merged(&self) -> bool {
         self.uniform.iter().zip(&self.classes).any(|(uniform, units)| !uniform && units.len() == 1)
     }
@@ -257,7 +257,7 @@ fn busiest(laid: &[Laid], capacities: &[f64], scratch: &mut [f64]) -> f64 {
     loads.iter().map(|(link, load)| load / capacities[*link as usize]).fold(0.0, f64::max)
 }
 
-/// One group as its class has it.
+/// One group as in its class.
 #[derive(Clone, Copy)]
 enum Group<'a> {
     Edges(&'a [Edge]),

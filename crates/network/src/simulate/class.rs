@@ -68,7 +68,7 @@ impl Class {
         Self::of_groups(exchange, groups, design)
     }
 
-    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the
+    /// The same with ranks on devices other than those of their numbers. The ideal time stays that of the
     /// first devices, as in the closed form: groups that share fewer domains there are slower because of
     /// their own ports.
     pub fn seated(
@@ -136,7 +136,7 @@ fn groups_of(exchange: &Exchange, stage: Option<u32>) -> impl Iterator<Item = u6
     (0..exchange.groups.count()).filter(is_meant)
 }
 
-/// Minimum number of members from which an all-to-all is kept as blocks.
+/// Minimum number of members for which an all-to-all is kept as blocks.
 pub(super) const MANY: usize = 64;
 
 /// [`ideal`] of blocks: a device receives as much as it sends.
@@ -174,9 +174,9 @@ fn steps(exchange: &Exchange, n: f64) -> f64 {
 pub struct Ports {
     /// Devices of a scale-up domain.
     pub domain: u32,
-    /// Bytes a second into the domain, one direction.
+    /// Bytes per second into the domain, one direction.
     pub inside: f64,
-    /// Bytes a second into the network, one direction.
+    /// Bytes per second into the network, one direction.
     pub across: f64,
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub struct ExchangeTime {
     /// Name.
     pub name: String,
-    /// Time with only the devices' own ports as limit: the bandwidth term of the closed form.
+    /// Time with only the devices' own ports as the limit: the bandwidth term of the closed form.
     pub ideal: Seconds,
     /// Bandwidth term on the network, until its slowest group has ended.
     pub time: Seconds,
@@ -35,7 +35,7 @@ pub struct ExchangeTime {
 pub struct ConcurrentTimes {
     /// Each of them.
     pub exchanges: Vec<ExchangeTime>,
-    /// Until the last has ended, latency apart.
+    /// Until the last has ended, without latency.
     pub duration: Seconds,
     /// Flows that were simulated for all of them.
     pub flows: usize,

@@ -20,7 +20,7 @@ pub struct Placed {
 
 /// Links and routes of a network.
 pub trait Links {
-    /// Capacity of every link, in bytes a second.
+    /// Capacity of every link, in bytes per second.
     fn capacities(&self) -> Vec<f64>;
 
     /// The route of a message; `None` if the devices are disconnected.

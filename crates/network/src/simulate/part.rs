@@ -106,6 +106,7 @@ impl Part {
         let missing = |there: usize, what: &str| {
             let hint = match there {
                 0 => format!("this network has no {what}"),
+                1 => "the only number is 0".to_owned(),
                 n => format!("use a number from 0 to {}", n - 1),
             };
             Err(Problem::new(format!("there is no `{}` in this network", self.name())).hint(hint))

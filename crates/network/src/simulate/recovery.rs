@@ -13,7 +13,7 @@
 //! oversubscribed tree, a plane has few ports. An exchange may then be faster without a NIC that lost some of
 //! its ports, and does not use it.
 //!
-//! **Neighbour.** A NIC without any port is replaced by one other. Its device has at most the rate that
+//! **Neighbour.** A NIC without any port is replaced by one other NIC. Its device has at most the rate that
 //! remains when that one also sends for itself. A device with a remaining port uses it. **Alone.** No other
 //! NIC helps.
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Loads of one flow, by link.
 pub(super) type Load<'a> = &'a [(u32, f64)];
 
-/// A number without its last digits: sums of equal shares in another order are equal except for rounding.
+/// A number without its last digits: sums of equal shares in a different order are equal except for rounding.
 fn rounded(value: f64) -> u64 {
     (value.to_bits() + (1 << 11)) >> 12
 }

@@ -57,7 +57,7 @@ pub struct Played {
     pub duration: Seconds,
 }
 
-/// Lower bounds of the remaining time of a step.
+/// Lower bounds on the remaining time of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemainingTimeBounds {
     /// By task: from its end to the end of the step.
@@ -108,7 +108,7 @@ impl Script {
         &self.work
     }
 
-    /// Lower bounds of the time after each task on a bundle: each exchange takes as long as its class needs
+    /// Lower bounds on the time after each task on a bundle: each exchange takes as long as its class needs
     /// without contention. `None` if tasks wait for each other.
     ///
     /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
@@ -285,7 +285,7 @@ struct Player<'a> {
     ended: usize,
     now: Seconds,
     limit: Seconds,
-    /// By task: lower bound of the time after it.
+    /// By task: lower bound on the time after it.
     after: Option<&'a [Seconds]>,
     is_beyond: bool,
     watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
@@ -353,7 +353,7 @@ impl Traffic for Player<'_> {
         }
         self.played.ends[task] = self.now;
         if let Some(rest) = self.after.and_then(|after| after.get(task)) {
-            // Sums in another order are rounded in another way.
+            // Sums in a different order are rounded in another way.
             self.is_beyond |= self.now + *rest > self.limit * (1.0 + ROUNDING);
         }
         for index in self.followers.of(task as u32) {

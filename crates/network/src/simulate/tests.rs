@@ -194,7 +194,7 @@ fn pooled_links_are_reported_as_cables() {
     }
 }
 
-/// Rails that are apart cost forwarding through the domain, which is fast enough not to show in an
+/// Separate rails cost forwarding through the domain, which is fast enough not to show in an
 /// all-to-all.
 #[test]
 fn rails_carry_what_they_should() {

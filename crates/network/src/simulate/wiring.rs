@@ -121,7 +121,7 @@ impl Wiring {
         Self { topology, failed, recovery, lost, broken, hashed: None, detours: None, without_lost }
     }
 
-    /// The same with another recovery of domains.
+    /// The same with a different recovery of domains.
     #[must_use]
     pub fn recovering(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;

@@ -69,17 +69,17 @@ fn divisor_from(n: u64, least: u64) -> Option<u64> {
 }
 
 impl Clos {
-    /// Leaves in all.
+    /// Total number of leaves.
     pub const fn leaves(&self) -> u64 {
         if self.tiers == 1 { 1 } else { self.groups * self.leaves_per_group }
     }
 
-    /// Spines in all.
+    /// Total number of spines.
     pub const fn spines(&self) -> u64 {
         if self.tiers < 2 { 0 } else { self.pods * self.spines_per_pod }
     }
 
-    /// Cores in all.
+    /// Total number of cores.
     pub const fn cores(&self) -> u64 {
         if self.tiers < 3 { 0 } else { self.zones() * self.core_groups * self.cores_per_group }
     }
@@ -92,7 +92,7 @@ impl Clos {
         }
     }
 
-    /// Top switches in all.
+    /// Total number of top switches.
     pub const fn tops(&self) -> u64 {
         match self.upper {
             Some(upper) => upper.tops,
@@ -108,7 +108,7 @@ impl Clos {
         }
     }
 
-    /// Endpoints in all.
+    /// Total number of endpoints.
     pub const fn endpoints(&self) -> u64 {
         self.groups * self.endpoints_per_group
     }

@@ -24,7 +24,7 @@ pub struct TierCount {
     pub switches: u64,
     /// Ports that cables are plugged into.
     pub ports_used: u64,
-    /// Ports in all.
+    /// Total number of ports.
     pub ports: u64,
 }
 
@@ -61,27 +61,27 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Switches in all.
+    /// Total number of switches.
     pub fn switches(&self) -> u64 {
         self.tiers.iter().map(|tier| tier.switches).sum()
     }
 
-    /// Ports of switches in all.
+    /// Total number of ports of switches.
     pub fn ports(&self) -> u64 {
         self.tiers.iter().map(|tier| tier.ports).sum()
     }
 
-    /// Cables in all.
+    /// Total number of cables.
     pub fn cables(&self) -> u64 {
         self.layers.iter().map(|layer| layer.cables).sum()
     }
 
-    /// Links in all.
+    /// Total number of links.
     pub fn links(&self) -> u64 {
         self.layers.iter().map(|layer| layer.links).sum()
     }
 
-    /// Transceivers in all.
+    /// Total number of transceivers.
     pub fn transceivers(&self) -> u64 {
         self.layers.iter().map(|layer| layer.transceivers).sum()
     }

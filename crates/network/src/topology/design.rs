@@ -243,7 +243,7 @@ impl Design {
             .hint("choose `spray` or `ecmp`"))
     }
 
-    /// Tiers of switches that are there; 0 without switches, 1 for routers that are joined among each other.
+    /// Number of tiers of switches; 0 without switches, 1 for routers that are joined to each other.
     pub fn fabric_tiers(&self) -> u64 {
         match &self.fabric {
             Fabric::Clos(network) => network.kept_tiers,

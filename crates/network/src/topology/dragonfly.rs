@@ -95,7 +95,7 @@ impl Dragonfly {
         Ok(Self { groups, routers, hosts, globals })
     }
 
-    /// Routers in all: `g a`.
+    /// Total number of routers: `g a`.
     pub const fn switches(&self) -> u64 {
         self.groups * self.routers
     }

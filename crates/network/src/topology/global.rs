@@ -31,7 +31,7 @@ impl Wiring {
         if left % 2 == 1 && self.groups % 2 == 1 { self.ports - 1 } else { self.ports }
     }
 
-    /// Links in all: each joins two ports.
+    /// Total number of links: each joins two ports.
     pub(crate) const fn links(&self) -> u64 {
         self.groups * self.used() / 2
     }

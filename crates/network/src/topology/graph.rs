@@ -105,7 +105,7 @@ pub enum Layer {
 pub struct LinkClass {
     /// Layer of the network.
     pub layer: Layer,
-    /// Bytes a second, decimal, in one direction.
+    /// Bytes per second, decimal, in one direction.
     pub capacity: BytesPerSecond,
     /// Latency from entering the link to entering the next.
     pub latency: Seconds,
@@ -131,7 +131,7 @@ pub struct Graph {
     outgoing: Vec<u32>,
 }
 
-/// A graph in the making.
+/// A graph under construction.
 #[derive(Clone, Debug)]
 pub struct Builder {
     devices: u32,
@@ -153,7 +153,7 @@ impl Builder {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Adds a class of links; a class that is there already is used again.
+    /// Adds a class of links; an existing class is reused.
     pub fn class(&mut self, class: LinkClass) -> u16 {
         let place = self.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
             self.classes.push(class);

@@ -23,7 +23,7 @@ pub enum Kind {
     DualPlane,
     /// Several planes, each a Clos for all devices; a NIC has a port in each.
     MultiPlane,
-    /// Groups of fully joined routers, joined among each other by global links.
+    /// Groups of fully joined routers, joined to each other by global links.
     Dragonfly,
     /// Groups of leaves and spines, joined by global links of the spines.
     DragonflyPlus,

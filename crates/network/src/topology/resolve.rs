@@ -14,7 +14,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::Section as _;
 
-/// Maximum number of devices, 100 times the largest system: more are a typing error.
+/// Maximum number of devices, 100 times the largest system: a larger number is a typing error.
 pub const MOST_DEVICES: u64 = 1 << 24;
 /// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;
@@ -74,7 +74,7 @@ impl DesignSpec {
                 .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
             }
             Some(given) => given,
-            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, also where
+            // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, even where
             // switches join the rails.
             None if design.separates_rails() || kind == Kind::RailOptimized && design.rails > 1 => {
                 Forwarding::Before

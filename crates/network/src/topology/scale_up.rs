@@ -1,8 +1,8 @@
 //! Switches within a scale-up domain: chips, trays and links.
 //!
-//! Responsible for: published domains (`catalog/network/scale_up.csv`) and a user's own, and what of a
-//! domain's bandwidth a lost part takes. Routes treat the domain as one non-blocking switch. Published
-//! products have the figures of their source alone: NVL576 and UALink pods have none, so their numbers are
+//! Responsible for: published domains (`catalog/network/scale_up.csv`) and a user's own, and the share of a
+//! domain's bandwidth that a lost part takes. Routes treat the domain as one non-blocking switch. Published
+//! products have only the figures of their source: NVL576 and UALink pods have none, so their numbers are
 //! the user's.
 
 use railwright_spec::choice;
@@ -14,17 +14,17 @@ const FILE: &str = "catalog/network/scale_up.csv";
 /// Maximum number of switches or links: more are a typing error.
 const MOST: u64 = 4096;
 
-/// What a domain does without one of its parts.
+/// Behaviour of a domain without one of its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutPart {
-    /// Without a switch it is out of service, and without one of its links a device is. So NVIDIA's
-    /// controller: the partition is not operational after the loss of a switch, and a GPU is parked (NMX
-    /// Manager, partition health, <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
+    /// Without a switch it is out of service, and without one of its links a device is. NVIDIA's
+    /// controller does the same: the partition is not operational after the loss of a switch, and a GPU is
+    /// parked (NMX Manager, partition health, <https://docs.nvidia.com/networking/display/nmxmv8513000/partition+health>).
     #[default]
     Drain,
-    /// It runs on with the links that are left.
+    /// It continues with the remaining links.
     RunOn,
 }
 

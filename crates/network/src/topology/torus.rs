@@ -60,7 +60,7 @@ impl Torus {
         if self.dimensions[dimension] < 2 { 0 } else { self.devices() }
     }
 
-    /// Links in all.
+    /// Total number of links.
     pub fn all_links(&self) -> u64 {
         (0..self.dimensions.len()).map(|d| self.links(d)).sum()
     }

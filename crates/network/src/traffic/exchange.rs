@@ -37,7 +37,7 @@ pub struct Exchange {
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// Around a ring. A group that spans domains runs as many rings as it has members in a domain. Each
-    /// leaves the domain by another member, along its own rail.
+    /// leaves the domain by a different member, along its own rail.
     #[default]
     Ring,
     /// All pairs, directly.

@@ -89,16 +89,33 @@ impl Exchange {
             CollectiveKind::AllGather | CollectiveKind::ReduceScatter => {
                 rotate(self.algorithm, members, domain, bytes, flow);
             }
-            CollectiveKind::AllToAll => self.all_to_all(members, domain, bytes, flow),
-            CollectiveKind::Send | CollectiveKind::Receive if self.algorithm == Algorithm::Ring => {
+            CollectiveKind::AllToAll | CollectiveKind::Dispatch | CollectiveKind::Combine => {
+                self.all_to_all(members, domain, bytes, flow);
+            }
+            CollectiveKind::Send | CollectiveKind::Receive | CollectiveKind::SendReceive
+                if self.algorithm == Algorithm::Ring =>
+            {
                 ring(members, bytes, flow);
             }
-            CollectiveKind::Send | CollectiveKind::Receive => flow(members[0], members[1], bytes),
+            CollectiveKind::Send
+            | CollectiveKind::Receive
+            | CollectiveKind::SendReceive
+            | CollectiveKind::Copy => flow(members[0], members[1], bytes),
             CollectiveKind::Broadcast => from_root(members, domain, bytes, flow),
             CollectiveKind::Reduce => {
                 from_root(members, domain, bytes, &mut |from, to, bytes| flow(to, from, bytes));
             }
-            CollectiveKind::Barrier => {}
+            CollectiveKind::Scatter | CollectiveKind::Gather => {
+                for &other in &members[1..] {
+                    let pair = if self.kind == CollectiveKind::Scatter {
+                        (members[0], other)
+                    } else {
+                        (other, members[0])
+                    };
+                    flow(pair.0, pair.1, bytes / members.len() as f64);
+                }
+            }
+            CollectiveKind::Barrier | CollectiveKind::Notify => {}
         }
     }
 
@@ -397,6 +414,15 @@ mod tests {
         };
         assert_eq!(aside(&members[..6]), 2);
         assert_eq!((aside(&(0..12).collect::<Vec<_>>()), aside(&[0, 1, 2, 4, 5, 6, 8, 9, 10])), (0, 0));
+    }
+
+    /// The root of a scatter sends a part to each other member; a gather is its reverse.
+    #[test]
+    fn a_scatter_and_a_gather_move_parts() {
+        let scattered = matrix(&exchange(CollectiveKind::Scatter, Algorithm::Direct), &[0, 1, 2, 3], 8);
+        assert_eq!(scattered, BTreeMap::from([((0, 1), 210.0), ((0, 2), 210.0), ((0, 3), 210.0)]));
+        let gathered = matrix(&exchange(CollectiveKind::Gather, Algorithm::Direct), &[0, 1, 2, 3], 8);
+        assert!(scattered.iter().all(|((from, to), bytes)| gathered.get(&(*to, *from)) == Some(bytes)));
     }
 
     /// NCCL's broadcast and reduce use the rings of its gathers, one through each NIC of a domain.

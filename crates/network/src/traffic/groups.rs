@@ -51,7 +51,7 @@ impl Numbering {
         Self { stages, stage_ranks, block: stage_ranks }
     }
 
-    /// Ranks in all.
+    /// Total number of ranks.
     pub const fn ranks(&self) -> u64 {
         self.stages * self.stage_ranks
     }
@@ -119,7 +119,7 @@ impl Groups {
         self.positions[0].extent * self.positions[1].extent
     }
 
-    /// Groups in all.
+    /// Total number of groups.
     pub const fn count(&self) -> u64 {
         self.per_stage() * self.stages.len() as u64
     }
@@ -144,8 +144,8 @@ impl Groups {
         );
     }
 
-    /// The groups that a rank belongs to, each with which member it is. A rank may send in one group and
-    /// receive in another.
+    /// The groups that a rank belongs to, each with the rank's position in it. A rank may send in one group
+    /// and receive in another.
     pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
         let place = numbering.place(rank).cast_signed();
         let Axis { extent, stride } = self.members;

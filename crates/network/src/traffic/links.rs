@@ -41,7 +41,7 @@ pub struct LinkRow {
     pub mean: Bytes,
     /// Bytes of the busiest.
     pub most: Bytes,
-    /// Time of the busiest at its bandwidth, a lower bound of the step.
+    /// Time of the busiest at its bandwidth, a lower bound on the step.
     pub busy: Seconds,
     /// The busiest link; a printer names its ends.
     #[serde(skip)]

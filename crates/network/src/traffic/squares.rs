@@ -9,7 +9,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_step::Dimension;
 use serde::Serialize;
 
-/// TrafficMatrix of equal cells over the same ranks.
+/// Matrix of equal cells over the same ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrafficMatrix {
@@ -38,7 +38,7 @@ pub struct Square {
 }
 
 impl Traffic {
-    /// TrafficMatrix of at most `side` cells along a side, on the domains of a placement. O(dimensions x
+    /// Matrix of at most `side` cells along a side, on the domains of a placement. O(dimensions x
     /// (partners + cells)). `wanted` is called periodically and may stop it.
     pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<TrafficMatrix, E> {
         let all = Cells::new(&Matrix::watched(self, place, wanted)?, side);

@@ -223,7 +223,7 @@ proptest! {
         }
     }
 
-    /// Stages that are listed in another order, and exchanges in another order, are the same traffic.
+    /// Stages that are listed in a different order, and exchanges in a different order, are the same traffic.
     #[test]
     fn order_does_not_matter((traffic, domain) in any_traffic()) {
         let mut turned = traffic.clone();

@@ -39,7 +39,7 @@ impl Measured<'_> {
         let found: Vec<_> = candidates.filter_map(|culprit| late(&culprit)).collect();
         let &(cost, rank, last, all) = found.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
         Some(format!(
-            "rank {rank} enters {last} of {all} collectives last; as the cause it would cost {} per step, but its delays vary too much to name it",
+            "rank {rank} enters {last} of {all} collectives last; if it were the cause, it would cost {} per step, but its delays vary too much to name it",
             human::seconds(Seconds::new(cost / 1e9))
         ))
     }

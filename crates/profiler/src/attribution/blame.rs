@@ -43,7 +43,8 @@ pub(super) struct Charges {
     /// By member: share of `waits` in nanoseconds from before the window, or without an excess over the
     /// peers.
     pub unexplained: Vec<f64>,
-    /// By member: total time by which it entered collectives last, after the last but one, in nanoseconds.
+    /// By member: total time between its entry as the last rank of collectives and the entry before it, in
+    /// nanoseconds.
     pub lateness: Vec<i64>,
     /// By member: number of complete collectives that it entered last.
     pub last: Vec<u32>,

@@ -45,7 +45,7 @@ mod tests {
         trace.report.note(DamageKind::Truncated, 0, String::new);
     }
 
-    /// A slow rank whose file ends within the last step: its missing work is no pause, and the bound holds
+    /// A slow rank whose file ends within the last step: its missing work is not a pause, and the bound holds
     /// for the recorded steps.
     #[test]
     fn a_truncated_rank_is_compared_in_the_steps_that_it_recorded() {

@@ -53,8 +53,8 @@ pub(super) struct Event {
     /// Exposed time since its previous event in communication with unrecorded ranks only, in nanoseconds:
     /// wait or transfer.
     pub unknown: i64,
-    /// Part of `unknown` that is no wait, in nanoseconds: as long as the shortest communications of the same
-    /// kind.
+    /// Part of `unknown` that is not a wait, in nanoseconds: as long as the shortest communications of the
+    /// same kind.
     pub least: i64,
     /// Time from the last start of the collective to its end on the rank, in nanoseconds.
     pub transfer: i64,

@@ -1,7 +1,7 @@
 //! Delays that hide each other.
 //!
-//! Responsible for: joining ranks whose prices depend on each other to one set: without the first one, which
-//! saves little alone, the second saves little, too. Does not search for such ranks: see `mending`.
+//! Responsible for: joining ranks whose prices depend on each other into one set: without the first one,
+//! which saves little alone, the second saves little, too. Does not search for such ranks: see `mending`.
 
 use super::measured::Measured;
 use super::mending::Delay;
@@ -48,7 +48,7 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// The two ranks of a tensor parallel group are almost equally slow.
+    /// The two ranks of a tensor-parallel group are almost equally slow.
     #[test]
     fn two_slow_ranks_that_hide_each_other_are_a_set() {
         let plan = Synthetic { data: 4, jitter: 2, ..Synthetic::default() };

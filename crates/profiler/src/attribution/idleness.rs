@@ -1,6 +1,6 @@
 //! Idle share of the devices during the steps.
 //!
-//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits
+//! Responsible for: the share of a typical step, and whether a device is idle longer than it works. Waits
 //! for other ranks do not count as idle.
 
 use crate::occupancy::Occupancy;

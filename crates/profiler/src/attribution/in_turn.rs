@@ -1,7 +1,7 @@
 //! Ranks that delay each other in turn.
 //!
-//! Responsible for: the reason against a verdict if the named ranks are no exception, because most ranks are
-//! late as much as they are. Garbage collection pauses every rank in different steps, and a slow data set
+//! Responsible for: the reason against a verdict if the named ranks are not exceptions, because most ranks
+//! are as late as they are. Garbage collection pauses every rank in different steps, and a slow data set
 //! delays any of them. Does not find the cause.
 
 use super::cause::CauseClass;

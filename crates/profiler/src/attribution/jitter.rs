@@ -1,4 +1,4 @@
-//! The part of a rank's excess over its peers that is no jitter.
+//! The part of a rank's excess over its peers that is not jitter.
 //!
 //! Responsible for: separating a slow rank from random variation. Where ranks wait for each other after every
 //! interval, a job without variation on one rank is always faster, although that rank is like the others. Its
@@ -29,13 +29,13 @@ type Difference = (f64, f64);
 /// Excess of one member over its peers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Beyond {
-    /// What is no jitter, in nanoseconds of all steps.
+    /// What is not jitter, in nanoseconds of all steps.
     pub evident: i64,
     /// Its pauses: excess beyond jitter of each interval that is far too long, in nanoseconds.
     pub pauses: Vec<i64>,
 }
 
-/// By member: excess over its peers that is no jitter.
+/// By member: excess over its peers that is not jitter.
 pub(super) fn beyond(stretches: &Stretches) -> Vec<Beyond> {
     let differences: Vec<Vec<Difference>> =
         (0..stretches.lists.len()).map(|member| of_member(stretches, member)).collect();

@@ -1,4 +1,4 @@
-//! StragglerVerdict of a job: from its events to the straggler report.
+//! Straggler verdict of a job: from its events to the straggler report.
 //!
 //! Responsible for: the order of the work (events, intervals, waits, replays, candidates, names, verdict) and
 //! the assembly of the report.

@@ -114,8 +114,8 @@ pub(super) fn cost(
             .into_iter()
             .map(|mut place| {
                 let middle = median(&mut place);
-                // Squares, so that one rank of many with another load counts: in each step it may be another
-                // one.
+                // Squares, so that one rank of many with a different load counts: in each step it may be
+                // another one.
                 sum.0 += place.iter().map(|duration| (duration - middle).powi(2)).sum::<f64>();
                 sum.1 += middle * middle * place.len() as f64;
                 // Equal shares have the same work in total; times are skewed, so medians would remove some of

@@ -14,7 +14,6 @@ mod tests;
 mod typical;
 
 use crate::Job;
-use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::{Collective, Lane, Matching};
 use crate::windows::Windows;
@@ -22,6 +21,7 @@ use boundaries::Boundaries;
 use in_steps::{InSteps, steps_of};
 pub(super) use placement::Apart;
 use placement::Placement;
+use railwright_step::CollectiveKind;
 use rare::Rare;
 pub(super) use rare::doubt as long_transfers;
 pub(super) use rates::LowRates;
@@ -77,14 +77,14 @@ pub(super) struct Links {
     pub groups: Vec<(u32, SlowGroup)>,
     /// The same joined by group over all sizes.
     pub slow: Vec<SlowLink>,
-    /// Boundaries that are apart for a reason that may be their link.
+    /// Boundaries that stand out for a reason that may be their link.
     pub apart: Vec<Apart>,
     /// Long transfers of all links, as one delay.
     pub long: SlowLink,
 }
 
 /// Key for the comparison of transfers: dimension or stage boundary, operation, size in bytes.
-type Kind = (String, Option<Operation>, u64);
+type Kind = (String, Option<CollectiveKind>, u64);
 
 /// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a
 /// rank's stage is unknown.
@@ -138,7 +138,7 @@ pub(super) fn slow_groups(job: &Job, joined: &Joined, windows: &Windows) -> Link
         let shortest = parts().map(crate::matching::Part::duration).min();
         // Its transfer begins with the last start.
         let start = parts().map(|part| part.start).max().unwrap_or(0);
-        let operation = if is_message { Some(Operation::Send) } else { collective.operation };
+        let operation = if is_message { Some(CollectiveKind::Send) } else { collective.operation };
         let kind = (label.clone(), operation, bytes);
         let of_kind = collectives.entry(kind.clone()).or_default();
         of_kind.entry(*link).or_default().push(at as u32);

@@ -45,7 +45,7 @@ impl Measured<'_> {
         if self.step_time() > 0.0 { time / self.step_time() } else { 0.0 }
     }
 
-    /// Upper bound of the step time saved without a member's delays, in nanoseconds: the mean over the steps
+    /// Upper bound on the step time saved without a member's delays, in nanoseconds: the mean over the steps
     /// that it recorded.
     pub(super) fn at_most(&self, member: usize) -> f64 {
         let steps = &self.windows.steps;
@@ -62,7 +62,7 @@ impl Measured<'_> {
 }
 
 /// Sum of a member's excesses over its peers in the steps that it recorded, in nanoseconds: the upper bound
-/// of what any replay without them saves.
+/// on what any replay without them saves.
 pub(super) fn at_most(stretches: &Stretches, member: usize, windows: &Windows) -> i64 {
     let steps = &windows.steps;
     let is_held = |stretch: &&Stretch| {

@@ -39,7 +39,7 @@ pub(super) struct Mending<'a> {
     pub usual: &'a [Vec<i64>],
     pub links: &'a [SlowLink],
     pub stages: &'a [SlowStage],
-    /// By member: excess over its peers that is no jitter, in nanoseconds.
+    /// By member: excess over its peers that is not jitter, in nanoseconds.
     pub evident: &'a [i64],
     pub unrecorded: Unrecorded,
     /// Collectives of further micro-batches: without them, their ranks do not transfer anything.
@@ -128,7 +128,7 @@ impl Mending<'_> {
         mended.contains(&delay) || mended.iter().any(of_stage)
     }
 
-    /// Tests whether a delay is no jitter of a rank.
+    /// Tests whether a delay is not jitter of a rank.
     fn is_evident(&self, delay: Delay, least: i64) -> bool {
         match delay {
             Delay::Member(member) => self.evident.get(member).is_none_or(|&evident| evident > least),

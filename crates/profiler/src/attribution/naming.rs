@@ -117,7 +117,7 @@ impl Measured<'_> {
                 .into_iter()
                 .all(|member| uneven::is_of(work, job, names, member, self.stretches) && !self.recurs(member))
         };
-        // The variation between steps is no threshold here: unequal work causes it.
+        // The variation between steps is not a threshold here: unequal work causes it.
         if self.base <= without || !named.iter().all(is_more) {
             return None;
         }

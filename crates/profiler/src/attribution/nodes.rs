@@ -1,8 +1,8 @@
 //! Ranks of one node with slow hosts.
 //!
-//! Responsible for: joining them to one cause with one cost if they are at least half of their node, because
-//! their processes share CPUs. Hosts are taken from the traces. Without them, ranks numbered like the devices
-//! of one node are of one node. Does not join ranks with other causes: chips differ.
+//! Responsible for: joining them into one cause with one cost if they are at least half of their node,
+//! because their processes share CPUs. Hosts are taken from the traces. Without them, ranks numbered like the
+//! devices of one node are of one node. Does not join ranks with other causes: chips differ.
 
 use super::cause::CauseClass;
 use super::verdict::{Kind, Named};

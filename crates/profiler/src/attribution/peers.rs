@@ -9,9 +9,9 @@ use super::chain::{Chains, Event, What};
 use super::repeats::joined_by_step;
 use super::replicas::{self, Class};
 use super::stretch::{Stretch, joined_at, of_member};
-use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::trace::NONE;
+use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum number of peers.
@@ -107,7 +107,7 @@ impl Stretches {
         peers.into_iter().collect()
     }
 
-    /// Joins an interval with the next one if its end is no position of the class's program. Returns the
+    /// Joins an interval with the next one if its end is not a position of the class's program. Returns the
     /// intervals of one class between the same two positions, as (member, index).
     fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
         let mut columns = Vec::new();
@@ -226,7 +226,7 @@ fn extra(chains: &Chains, class: &Class) -> Vec<u32> {
 }
 
 /// Identity of a matched communication in a program; `None` at the edges of the steps.
-type Kind = Option<(Option<Operation>, Option<u64>, Option<String>, bool)>;
+type Kind = Option<(Option<CollectiveKind>, Option<u64>, Option<String>, bool)>;
 
 fn kind(joined: &Joined, collective: u32) -> Kind {
     let collective = joined.matching.collectives.get(collective as usize)?;
@@ -234,6 +234,6 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
     let group =
         communicator.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
     // Sizes of all-to-alls and point-to-point messages differ between ranks of one program.
-    let uneven = matches!(collective.operation, Some(Operation::AllToAll | Operation::SendReceive));
+    let uneven = matches!(collective.operation, Some(CollectiveKind::AllToAll | CollectiveKind::SendReceive));
     Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
 }

@@ -5,15 +5,15 @@
 
 use super::chain::{Chains, Event, What};
 use super::launches::{Launch, is_alone};
-use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::{Lane, Membership, Part};
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Identity of a matched communication in a program: operation, bytes, group or else lane. For messages also
 /// whether the rank sends, and whether the peer is a later rank: that distinguishes forward and backward
 /// passes.
-type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
+type Kind = (Option<CollectiveKind>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
 
 /// A position: its kind, and its number among those of its kind.
 pub(super) type Key = (u32, i64);
@@ -153,8 +153,8 @@ impl Kinds {
     fn of_part(&mut self, joined: &Joined, member: usize, part: &Part) -> (u32, bool) {
         let rank = joined.clocks.clocks.get(member).map(|clock| clock.rank);
         let sends = match (part.operation, part.peer.zip(rank)) {
-            (Some(Operation::Send), Some((peer, rank))) => Some((true, peer > rank)),
-            (Some(Operation::Receive), Some((peer, rank))) => Some((false, rank > peer)),
+            (Some(CollectiveKind::Send), Some((peer, rank))) => Some((true, peer > rank)),
+            (Some(CollectiveKind::Receive), Some((peer, rank))) => Some((false, rank > peer)),
             _ => None,
         };
         let label =
@@ -166,15 +166,15 @@ impl Kinds {
     /// The number of a kind, and whether it is a message.
     fn number(
         &mut self,
-        operation: Option<Operation>,
+        operation: Option<CollectiveKind>,
         bytes: Option<u64>,
         label: Option<String>,
         lane: Option<Lane>,
         sends: Option<(bool, bool)>,
     ) -> (u32, bool) {
         // Sizes of all-to-alls and messages differ between ranks of one program.
-        let uneven =
-            matches!(operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
+        let uneven = matches!(operation, Some(CollectiveKind::AllToAll | CollectiveKind::SendReceive))
+            || sends.is_some();
         let kind = (operation.filter(|_| sends.is_none()), bytes.filter(|_| !uneven), label, lane, sends);
         let next = self.numbers.len() as u32;
         (*self.numbers.entry(kind).or_insert(next), sends.is_some())

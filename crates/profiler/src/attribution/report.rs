@@ -10,9 +10,9 @@ use super::links::SlowGroup;
 use super::verdict::{Lacking, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
-use crate::communication::Operation;
 use crate::telemetry::Health;
 use railwright_spec::problem::Warning;
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 
 /// A straggler: a rank that delays others.
@@ -42,7 +42,8 @@ pub struct Culprit {
     pub waits: f64,
     /// Share of all waits (0 to 1).
     pub waits_share: f64,
-    /// Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
+    /// Time between its entry as the last rank of collectives and the entry before it, per step, in
+    /// nanoseconds.
     #[serde(rename = "lateness_ns")]
     pub lateness: f64,
     /// Number of collectives that it entered last: for comparison only.
@@ -76,7 +77,7 @@ pub struct Moment {
     #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The late operation.
-    pub before: Option<Operation>,
+    pub before: Option<CollectiveKind>,
     /// The innermost annotation around at least half of the delay, at its end.
     pub annotation: Option<String>,
 }
@@ -138,7 +139,7 @@ pub struct StragglerReport {
     /// True if no rank has a device. Host compute then replaces device compute, and time outside operators
     /// counts as idle time.
     pub from_host: bool,
-    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+    /// True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding
     /// waits for other ranks.
     pub host_bound: bool,
     /// Ranks by cost. Those named by the verdict are stragglers; there may be none.

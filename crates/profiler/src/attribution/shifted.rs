@@ -2,7 +2,8 @@
 //!
 //! Responsible for: the check of slow chips and of more work by whole steps. Where collectives overlap
 //! compute, kernels that one rank runs before a collective may run after it on another one: an interval with
-//! more of them is no delay of its own. Excludes ranks without peers, bounds, and causes other than compute.
+//! more of them is not a delay of its own. Excludes ranks without peers, bounds, and causes other than
+//! compute.
 
 use super::cause::CauseClass;
 use super::measured::Measured;
@@ -49,7 +50,7 @@ impl Measured<'_> {
         })
     }
 
-    /// Compute of a member beyond the upper median of its peers outside of `named`, in nanoseconds per step;
+    /// Compute of a member beyond the upper median of its peers outside `named`, in nanoseconds per step;
     /// `None` without such a peer. Of two peers the longer one counts: the other may compute less because
     /// its kernels do not compete with communication.
     fn additional_compute(&self, member: usize, named: &[usize]) -> Option<f64> {

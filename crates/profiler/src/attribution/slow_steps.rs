@@ -46,7 +46,7 @@ pub(super) fn longer(job: &Job, windows: &Windows, occupancies: &[Occupancy], sa
     if longer.is_empty() || total <= NOTABLE * all {
         return Longer::default();
     }
-    // More work of all ranks is no delay: time of the median rank in each step, and in the typical one.
+    // More work of all ranks is not a delay: time of the median rank in each step, and in the typical one.
     let of_median = |time: &dyn Fn(usize, &StepWindow) -> f64| -> (Vec<f64>, f64) {
         let of_step = |step: &&StepWindow| {
             lower_median(&mut (0..occupancies.len()).map(|member| time(member, step)).collect::<Vec<_>>())

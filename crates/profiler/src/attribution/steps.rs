@@ -22,7 +22,7 @@ pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
 }
 
 /// Median absolute deviation of the durations of closed steps, in nanoseconds; `None` below four recorded
-/// steps. The lower median, so that one delayed step of four is no natural variation.
+/// steps. The lower median, so that one delayed step of four is not natural variation.
 pub(super) fn noise(windows: &Windows) -> Option<f64> {
     if windows.steps.len() < 4 {
         return None;

@@ -52,7 +52,7 @@ impl Stretch {
     }
 }
 
-/// Joins a member's intervals across events that are no positions of the program.
+/// Joins a member's intervals across events that are not positions of the program.
 pub(super) fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
     let mut open: Option<Stretch> = None;

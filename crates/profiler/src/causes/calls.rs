@@ -88,7 +88,7 @@ impl<'a> Stacks<'a> {
         operators.last().map(|(_, row)| self.0.name(row.name))
     }
 
-    /// Usual durations of calls by name and input shapes, of the names that fit.
+    /// Usual durations of calls by name and input shapes, of the names that are selected.
     pub(crate) fn usual(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<Key, Usual> {
         let mut durations: BTreeMap<Key, Vec<i64>> = BTreeMap::new();
         for row in trace.host.iter().filter(|row| wanted(row.name)) {
@@ -101,7 +101,7 @@ impl<'a> Stacks<'a> {
         durations.into_iter().map(|(key, all)| (key, usual(all))).collect()
     }
 
-    /// First rows by name and input shapes, of the names that fit.
+    /// First rows by name and input shapes, of the names that are selected.
     pub(crate) fn firsts(trace: &RankTrace, wanted: impl Fn(NameId) -> bool) -> BTreeMap<Key, u32> {
         let mut firsts = BTreeMap::new();
         for (at, row) in trace.host.iter().enumerate().filter(|(_, row)| wanted(row.name)) {

@@ -1,8 +1,8 @@
 //! An idle interval of a device, split by host activity.
 //!
 //! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches
-//! the end of the interval. If it has no frame, the one that launched before is next, then others that
-//! launch. Excludes the pipeline as a cause: that needs other ranks.
+//! the work at the end of the interval. If it has no frame, the thread that launched before it is next, then
+//! others that launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
@@ -39,7 +39,7 @@ pub(crate) struct Stretch {
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
     table: &'static CauseTable,
-    /// By name: rows of the table that fit. A name nearly always has one kind; otherwise the first kind
+    /// By name: matching rows of the table. A name nearly always has one kind; otherwise the first kind
     /// looked up decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
@@ -434,7 +434,7 @@ mod tests {
         );
     }
 
-    /// Ranks of a job may begin and end their recordings at other times than the steps.
+    /// Ranks of a job may begin and end their recordings at times other than the steps.
     #[test]
     fn nothing_is_known_outside_of_the_recording() {
         let mut trace = RankTrace::default();

@@ -165,7 +165,7 @@ mod tests {
             // Functions that run compiled code or read its launch data do not compile.
             (Python, "torch/_inductor/compile_fx.py(1767): run", None),
             (Python, "triton/compiler/compiler.py(465): __getattribute__", None),
-            // A function with the word in its file name is no loader.
+            // A function with the word in its file name is not a loader.
             (Python, "train_with_dataloader.py(63): train_step", None),
             (Annotation, "TSL:XlaCompile", Some(Cause::Compilation)),
             // Running compiled code is not compilation.

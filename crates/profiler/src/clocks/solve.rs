@@ -7,10 +7,10 @@
 use super::RankClock;
 use super::bounds::bounds;
 use crate::Job;
-use crate::communication::Operation;
 use crate::matching::Matching;
 use crate::matching::line::{Line, Point as Difference, Scratch, Slope};
 use railwright_spec::median;
+use railwright_step::CollectiveKind;
 
 /// Maximum number of rounds, each linear in the matched ends.
 const ROUNDS: u32 = 12;
@@ -32,7 +32,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// Duration of the shortest part in nanoseconds: the upper bound of the distance between ends.
+    /// Duration of the shortest part in nanoseconds: the upper bound on the distance between ends.
     fn within(&self) -> i64 {
         self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
     }
@@ -46,7 +46,7 @@ pub(super) fn points(matching: &Matching) -> Vec<Point> {
         // In a send-receive kernel with two ranks, either may only send; with more ranks it is an all-to-all
         // or a ring.
         let blocking =
-            collective.operation.is_none_or(Operation::blocks_all) && communicator.channel.is_none();
+            collective.operation.is_none_or(CollectiveKind::blocks_all) && communicator.channel.is_none();
         let receiver = communicator.channel.and_then(|(_, to)| {
             communicator.members.iter().find(|member| member.rank == to).map(|member| member.member)
         });

@@ -1,14 +1,14 @@
 //! Minimum duration of a transfer.
 //!
-//! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group
+//! Responsible for: a lower bound on a transfer with unknown beginning, because no other rank of its group
 //! was recorded. Without bytes, ranks or the rate of the link there is no bound.
 
 use crate::Job;
 use crate::bandwidth::{accelerator, ceiling};
-use crate::communication::Operation;
 use crate::groups::{Group, RankSet};
 use crate::matching::Part;
 use railwright_spec::cluster::Accelerator;
+use railwright_step::CollectiveKind;
 
 /// Links of a job, for bounds of transfers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Least {
 /// Bytes over the link of one rank per byte of a collective among `n` ranks: a lower bound for any algorithm.
 /// Reduction in the switch (NVLink SHARP, InfiniBand SHARP) takes one byte per byte of an all-reduce, where a
 /// ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md). Gathered or scattered data takes (n-1)/n in either case.
-fn least_share(operation: Option<Operation>, n: u32) -> f64 {
+fn least_share(operation: Option<CollectiveKind>, n: u32) -> f64 {
     super::bus_factor(operation, n).min(1.0)
 }
 
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn the_least_share_is_what_any_algorithm_moves() {
         // A ring moves 1.75 bytes, a switch with reduction one.
-        assert_eq!(least_share(Some(Operation::AllReduce), 8), 1.0);
-        assert_eq!(least_share(Some(Operation::AllGather), 8), 0.875);
-        assert_eq!(least_share(Some(Operation::Send), 2), 1.0);
+        assert_eq!(least_share(Some(CollectiveKind::AllReduce), 8), 1.0);
+        assert_eq!(least_share(Some(CollectiveKind::AllGather), 8), 0.875);
+        assert_eq!(least_share(Some(CollectiveKind::Send), 2), 1.0);
     }
 }

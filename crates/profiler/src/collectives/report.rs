@@ -10,7 +10,7 @@ use crate::Job;
 use crate::attribution::judged_steps;
 use crate::bandwidth::{Link, accelerator, bus_factor, ceiling};
 use crate::clocks::Clocks;
-use crate::communication::{NameTable, Operation, unknown, unknown_kernels};
+use crate::communication::{NameTable, unknown, unknown_kernels};
 use crate::groups::{Evidence, RankSet};
 use crate::joined::{JoinOptions, Joined, join};
 use crate::kernels::KernelTable;
@@ -21,7 +21,7 @@ use crate::workers::{OneByOne, Workers};
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::{human, median};
-use railwright_step::{Dimension, OperatorFamily};
+use railwright_step::{CollectiveKind, Dimension, OperatorFamily};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ pub struct RankCommunication {
     /// Sum of these bounds, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
-    /// Rest of these parts in nanoseconds: an upper bound of transfer.
+    /// Rest of these parts in nanoseconds: an upper bound on transfer.
     #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
     /// Number of lost leading collectives.
@@ -100,7 +100,7 @@ pub struct GroupCommunication {
     /// Ranks of the first group, as printed.
     pub ranks: String,
     /// The operation.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Number of collectives.
     pub count: u32,
     /// Total bytes; `None` if sizes are not recorded.
@@ -335,7 +335,7 @@ struct Key {
     dimension: Dimension,
     label: String,
     size: u32,
-    operation: Option<Operation>,
+    operation: Option<CollectiveKind>,
 }
 
 #[derive(Default)]
@@ -385,7 +385,7 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
         }
         Some(group) => (group.dimension.dimension, group.dimension.label.clone(), group.size),
         None if channel.is_some() => (Dimension::Pipeline, Dimension::Pipeline.name().to_owned(), traced),
-        None if row.operation == Some(Operation::Copy) => {
+        None if row.operation == Some(CollectiveKind::Copy) => {
             (Dimension::Other, "copies between devices".to_owned(), traced)
         }
         None if communicator.is_some() => {
@@ -401,7 +401,7 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
     let assumed = group.is_none_or(|group| group.inferred)
         && (channel.is_none() || group.is_some())
         && communicator.is_some()
-        && row.operation != Some(Operation::Copy);
+        && row.operation != Some(CollectiveKind::Copy);
     Placed {
         assumed,
         key: Key { dimension, label, size, operation: row.operation },

@@ -3,10 +3,10 @@
 //! Responsible for: waits, transfers and their exposed shares. Values are never negative: a wait is at most
 //! as long as its part.
 
-use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::PartRef;
 use crate::occupancy::Occupancy;
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 
 /// One rank's part in a collective.
@@ -52,7 +52,7 @@ pub struct CollectiveRow {
     /// Its number within the communicator.
     pub index: u32,
     /// Kind.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,
     /// Entry time of the last rank, in nanoseconds.

@@ -1,14 +1,14 @@
 //! Parts without counterpart: their peers were not traced.
 //!
-//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation,
+//! Responsible for: a lower bound on their waits: the excess over the fastest part of the same operation,
 //! size and group. The bound is not reported as a measurement.
 
 use super::rows::{CollectiveRow, part_row};
 use crate::Job;
-use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::PartRef;
 use crate::occupancy::Occupancy;
+use railwright_step::CollectiveKind;
 
 /// Rows of unmatched parts, by member and start. Also applies the fastest part of every kind to estimated
 /// rows.
@@ -44,7 +44,7 @@ pub(super) fn solo_rows(
     for at in all.filter(|at| matching.of[at.member as usize][at.part as usize].is_none()) {
         let part = matching.part(at);
         let rank = job.members[at.member as usize].rank;
-        let wait = if part.operation == Some(Operation::Copy) { 0 } else { bound(at) };
+        let wait = if part.operation == Some(CollectiveKind::Copy) { 0 } else { bound(at) };
         let row = part_row(at, rank, part.start, part.end, wait, &occupancies[at.member as usize]);
         rows.push(CollectiveRow {
             communicator: None,

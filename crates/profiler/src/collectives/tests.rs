@@ -2,18 +2,18 @@
 
 use super::*;
 use crate::Job;
-use crate::communication::Operation;
 use crate::groups::RankSet;
 use crate::joined::JoinOptions;
 use crate::testing::Synthetic;
 use railwright_spec::cluster::accelerators;
+use railwright_step::CollectiveKind;
 
 #[test]
 fn bus_factors_are_those_of_nccl_tests() {
-    assert_eq!(bus_factor(Some(Operation::AllReduce), 8), 1.75);
-    assert_eq!(bus_factor(Some(Operation::ReduceScatter), 4), 0.75);
-    assert_eq!(bus_factor(Some(Operation::Broadcast), 8), 1.0);
-    assert_eq!(bus_factor(Some(Operation::AllReduce), 1), 1.0);
+    assert_eq!(bus_factor(Some(CollectiveKind::AllReduce), 8), 1.75);
+    assert_eq!(bus_factor(Some(CollectiveKind::ReduceScatter), 4), 0.75);
+    assert_eq!(bus_factor(Some(CollectiveKind::Broadcast), 8), 1.0);
+    assert_eq!(bus_factor(Some(CollectiveKind::AllReduce), 1), 1.0);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 //! for each interned name. Patterns are limited to "starts with" and "contains", because users read and edit
 //! them.
 
-use super::Operation;
 use crate::memo::Memo;
 use crate::trace::{GpuActivity, GpuKind};
 use crate::{NameId, Names};
 use railwright_spec::problem::Problem;
+use railwright_step::CollectiveKind;
 use serde::Deserialize;
 use std::sync::OnceLock;
 
@@ -20,14 +20,14 @@ pub struct Class {
     /// Index of the library in [`NameTable::libraries`].
     pub library: u16,
     /// Its operation, if part of the name.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
 }
 
 /// Names of communication kernels and operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameTable {
     libraries: Vec<Library>,
-    operations: Vec<(String, Operation)>,
+    operations: Vec<(String, CollectiveKind)>,
     known: Memo<Option<Class>>,
 }
 
@@ -61,7 +61,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Words {
     words: Vec<String>,
-    is: Operation,
+    is: CollectiveKind,
 }
 
 fn yes() -> bool {
@@ -144,7 +144,7 @@ impl NameTable {
     }
 
     /// Operation for a recorder's word (`_allgather_base`, `nccl:all_reduce`); `None` if unknown.
-    pub fn operation(&self, label: &str) -> Option<Operation> {
+    pub fn operation(&self, label: &str) -> Option<CollectiveKind> {
         let text = plain(label);
         self.operations.iter().find(|(word, _)| text.contains(word)).map(|&(_, operation)| operation)
     }
@@ -203,7 +203,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read_back(name: &str) -> Option<(String, Option<Operation>)> {
+    fn read_back(name: &str) -> Option<(String, Option<CollectiveKind>)> {
         let table = NameTable::shipped();
         table.class(name).map(|class| (table.library(class).to_owned(), class.operation))
     }
@@ -214,46 +214,50 @@ mod tests {
             (
                 "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                 "NCCL",
-                Some(Operation::AllReduce),
+                Some(CollectiveKind::AllReduce),
             ),
             (
                 "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)",
                 "NCCL",
-                Some(Operation::SendReceive),
+                Some(CollectiveKind::SendReceive),
             ),
             (
                 "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                 "NCCL",
-                Some(Operation::ReduceScatter),
+                Some(CollectiveKind::ReduceScatter),
             ),
-            ("ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*)", "NCCL", Some(Operation::Broadcast)),
+            (
+                "ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*)",
+                "NCCL",
+                Some(CollectiveKind::Broadcast),
+            ),
             ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "NCCL", None),
-            ("nccl:_all_gather_base", "NCCL", Some(Operation::AllGather)),
-            ("gloo:recv", "Gloo", Some(Operation::Receive)),
-            ("gloo:send 0->1", "Gloo", Some(Operation::Send)),
+            ("nccl:_all_gather_base", "NCCL", Some(CollectiveKind::AllGather)),
+            ("gloo:recv", "Gloo", Some(CollectiveKind::Receive)),
+            ("gloo:send 0->1", "Gloo", Some(CollectiveKind::Send)),
             (
                 "void dpsk::ep::internode::dispatch<false, 4, true>(int4*, float*)",
                 "DeepEP",
-                Some(Operation::Dispatch),
+                Some(CollectiveKind::Dispatch),
             ),
-            ("void deep_ep::internode::cached_notify<false, 2>(int)", "DeepEP", Some(Operation::Notify)),
+            ("void deep_ep::internode::cached_notify<false, 2>(int)", "DeepEP", Some(CollectiveKind::Notify)),
             (
                 "void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(__nv_bfloat16*)",
                 "DeepEP",
-                Some(Operation::Combine),
+                Some(CollectiveKind::Combine),
             ),
             (
                 "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)",
                 "custom all-reduce",
-                Some(Operation::AllReduce),
+                Some(CollectiveKind::AllReduce),
             ),
             (
                 "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
                 "symmetric memory",
-                Some(Operation::AllReduce),
+                Some(CollectiveKind::AllReduce),
             ),
-            ("Memcpy PtoP (Device -> Device)", "peer copy", Some(Operation::Copy)),
-            ("hcom_allReduce__500_0", "HCCL", Some(Operation::AllReduce)),
+            ("Memcpy PtoP (Device -> Device)", "peer copy", Some(CollectiveKind::Copy)),
+            ("hcom_allReduce__500_0", "HCCL", Some(CollectiveKind::AllReduce)),
             ("nvshmemi_transfer_rma_p2p", "NVSHMEM", None),
         ];
         for (name, library, operation) in cases {
@@ -282,7 +286,7 @@ mod tests {
                    [[operation]]\nwords = [\"my_ring\"]\nis = \"all_reduce\"\n";
         let table = NameTable::read(own).unwrap().before(NameTable::shipped());
         let class = table.class("my_ring_v2").unwrap();
-        assert_eq!((table.library(class), class.operation), ("ours", Some(Operation::AllReduce)));
+        assert_eq!((table.library(class), class.operation), ("ours", Some(CollectiveKind::AllReduce)));
         assert_eq!(table.class("ncclDevKernel_Generic(x)"), None);
         assert!(table.class("ncclDevKernel_AllGather_RING_LL(x)").is_some());
     }

@@ -1,6 +1,6 @@
 //! Likely communication kernels that are not in the table.
 //!
-//! Responsible for: kernels with more than a given share of a rank's time on another stream than its compute
+//! Responsible for: kernels with more than a given share of a rank's time on a stream other than its compute
 //! stream. They cause a warning only; the remedy is an entry in the table.
 
 use super::NameTable;

@@ -5,6 +5,7 @@
 //! operators: models and devices have different names for them.
 
 use super::{Comparison, Difference, Named, OperatorDifference, joined};
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_step::breakdown::{Breakdown, Label, breakdown};
 use railwright_step::{Activity, Origin, Span, Step, Time};
@@ -116,8 +117,8 @@ fn doubts(first: &Step, second: &Step) -> Vec<Warning> {
         && measured.stages() != modelled.stages()
     {
         let message = format!(
-            "the trace shows {} pipeline stage(s) and the run has {}: specify the layout if the traces do not record groups",
-            measured.stages(),
+            "the trace shows {} and the run has {}: specify the layout if the traces do not record groups",
+            human::several(u64::from(measured.stages()), "pipeline stage"),
             modelled.stages()
         );
         warnings.push(Warning::new("runs-not-alike", message));

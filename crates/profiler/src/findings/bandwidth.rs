@@ -7,14 +7,13 @@
 use super::{Context, Rule, percent};
 use crate::bandwidth::accelerator;
 use crate::collectives::{bus_factor, ceiling};
-use crate::communication::Operation;
 use crate::groups::RankSet;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::median;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
-use railwright_step::Dimension;
+use railwright_step::{CollectiveKind, Dimension};
 use std::collections::BTreeMap;
 
 /// Threshold of a low rate, as a share of the ceiling; good rings reach 0.8 and more with large messages.
@@ -68,7 +67,7 @@ impl Rule for LowBandwidth {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let sums = sums(context);
-        let tell = |((dimension, operation), mut sum): ((Dimension, Option<Operation>), Sum)| {
+        let tell = |((dimension, operation), mut sum): ((Dimension, Option<CollectiveKind>), Sum)| {
             let exposed = context.mean(Label::Exposed(dimension, Share::Transfer));
             let (share, rate) = (context.share(exposed), median(&mut sum.rates));
             let what = format!(
@@ -117,11 +116,11 @@ impl Rule for LowBandwidth {
     }
 }
 
-fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> {
+fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<CollectiveKind>), Sum> {
     let Context { job, joined, .. } = *context;
     let accelerator = accelerator(job);
     let matching = &joined.matching;
-    let mut sums: BTreeMap<(Dimension, Option<Operation>), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(Dimension, Option<CollectiveKind>), Sum> = BTreeMap::new();
     for collective in &matching.collectives {
         let usable = collective.complete && collective.consistent && !joined.misses_ranks(collective);
         let (Some(bytes), true) = (collective.bytes, usable) else { continue };

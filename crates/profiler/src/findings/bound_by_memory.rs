@@ -1,6 +1,6 @@
 //! Element-wise work and norms limited by memory bandwidth.
 //!
-//! Responsible for: a large share of memory-bound kernels. A usual share is no finding.
+//! Responsible for: a large share of memory-bound kernels. A usual share is not a finding.
 
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::KernelTable;

@@ -35,8 +35,8 @@ impl Rule for Copies {
             return Vec::new();
         }
         let kinds = top(context.times_under(|label| label == Label::Copy), 3);
-        // The advice addresses the largest cost: reading one number back is no reason to pin memory if device
-        // copies take the time.
+        // The advice addresses the largest cost: reading one number back is not a reason to pin memory if
+        // device copies take the time.
         let costliest = kinds.first().map_or("", |(name, _)| name);
         let is_pageable = costliest.contains("Pageable");
         let is_local = costliest.contains("DtoD") || costliest.contains("Memset");

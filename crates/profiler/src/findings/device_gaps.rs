@@ -13,7 +13,7 @@ use railwright_step::columns::Class;
 
 pub(super) struct DeviceGaps;
 
-/// Minimum length of a gap that is no pause between two queued kernels, in nanoseconds: those take
+/// Minimum length of a gap that is not a pause between two queued kernels, in nanoseconds: those take
 /// microseconds.
 const LONG: i64 = 1_000_000;
 
@@ -79,7 +79,7 @@ impl Rule for DeviceGaps {
     }
 
     fn text(&self) -> &'static str {
-        "The device was idle although the next kernel was launched before. Threshold: 5% of the step. Cost: that \
+        "The device was idle although the next kernel had already been launched. Threshold: 5% of the step. Cost: that \
          time. Two queued kernels of one stream start microseconds apart. A gap of 1 ms or longer is a wait for an \
          event, another process on the device, or work that the recording lacks. Kernels within CUDA graphs and \
          on other processes are often missing.\n\n\

@@ -83,7 +83,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         text: "Transfers not overlapped with compute, of groups with an unknown dimension. Threshold: 3% \
                of the step. Cost: that time. The evidence lists them by group and operation. If the traces \
                list the ranks of these groups, the parallel sizes (`--layout tp=…,dp=…`) attribute them; \
-               without recorded groups they do not.",
+               without recorded groups they cannot.",
         advice: "overlap these collectives with compute that does not need their result",
     },
 ];
@@ -104,7 +104,7 @@ impl Rule for Exposed {
     fn inference(&self) -> Inference {
         Inference::Advice(match self.dimension {
             Dimension::Tensor => {
-                "use the server's custom or fused all-reduce, fewer tensor parallel ranks, or groups within one NVLink domain"
+                "use the server's custom or fused all-reduce, fewer tensor-parallel ranks, or groups within one NVLink domain"
             }
             Dimension::Expert => {
                 "keep expert groups within one NVLink domain, dispatch in fp8, overlap two batches"
@@ -132,7 +132,7 @@ impl Rule for Exposed {
         let unknown = (self.dimension == Dimension::Other).then(|| unattributed(context, bounded));
         let whose = match &unknown {
             Some(unknown) => format!("{what} of {}", unknown.groups),
-            None => format!("{} parallel {what}", self.dimension.name()),
+            None => format!("{}-parallel {what}", self.dimension.name()),
         };
         let Unattributed { evidence, advice, .. } = unknown.unwrap_or_else(|| Unattributed {
             groups: String::new(),

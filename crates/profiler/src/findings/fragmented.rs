@@ -5,9 +5,9 @@
 
 use super::purpose::reduces_by_ddp;
 use super::{Context, Inference, Rule, time};
-use crate::communication::Operation;
 use crate::profile::{Explained, Finding};
 use crate::replay::lower_median;
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 pub(super) struct Fragmented;
@@ -36,7 +36,7 @@ impl Rule for Fragmented {
 
     fn inference(&self) -> Inference {
         Inference::Advice(
-            "fuse each all-reduce with the adjacent norm or GEMM (the server's fused kernels), or use fewer tensor parallel ranks",
+            "fuse each all-reduce with the adjacent norm or GEMM (the server's fused kernels), or use fewer tensor-parallel ranks",
         )
     }
 
@@ -92,13 +92,13 @@ const UNSIZED: f64 = 100.0;
 fn unsized_calls(context: &Context<'_>) -> Option<Finding> {
     let (from, to) = context.windows.span();
     let matching = &context.joined.matching;
-    let mut durations: BTreeMap<Operation, Vec<i64>> = BTreeMap::new();
+    let mut durations: BTreeMap<CollectiveKind, Vec<i64>> = BTreeMap::new();
     for rank in &context.waterfall.ranks {
         let parts = context.job.position(rank.rank).and_then(|member| matching.parts.get(member))?;
         for part in parts.iter().filter(|part| part.start >= from && part.start < to && part.bytes.is_none())
         {
             if let Some(operation) =
-                part.operation.filter(|one| !matches!(one, Operation::Copy | Operation::Barrier))
+                part.operation.filter(|one| !matches!(one, CollectiveKind::Copy | CollectiveKind::Barrier))
             {
                 durations.entry(operation).or_default().push(part.duration());
             }
@@ -108,7 +108,7 @@ fn unsized_calls(context: &Context<'_>) -> Option<Finding> {
     let count = all.len() as f64 / context.samples();
     let median = lower_median(&mut all).filter(|median| *median <= SHORT)?;
     let each = count * median as f64;
-    let by_ddp = operation == Operation::AllReduce && reduces_by_ddp(context);
+    let by_ddp = operation == CollectiveKind::AllReduce && reduces_by_ddp(context);
     (count >= UNSIZED).then(|| Finding {
         id: "fragmented-collectives".to_owned(),
         message: format!("{count:.0} short {} calls per step, with a median of {}", operation.name(), time(median as f64)),

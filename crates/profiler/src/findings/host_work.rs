@@ -155,7 +155,7 @@ pub(super) struct HostCalls {
     xla: bool,
 }
 
-/// Reads the long host calls of the intervals that fit: rank, start and end in nanoseconds since the steps
+/// Reads the long host calls of the selected intervals: rank, start and end in nanoseconds since the steps
 /// began.
 pub(super) fn host_calls(context: &Context<'_>, fits: impl Fn(u32, i64, i64) -> bool) -> HostCalls {
     let of = |rank: &RankWaterfall| {

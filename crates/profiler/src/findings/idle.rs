@@ -270,7 +270,7 @@ impl Rule for IdleCause {
             0.0
         };
         let mean: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
-        // Other ranks wait for an idle rank, and slack may hide it: the mean over ranks is no cost.
+        // Other ranks wait for an idle rank, and slack may hide it: the mean over ranks is not a cost.
         let replayed = context.saved(self.cause).filter(|_| mean > 0.0);
         let lost = replayed.unwrap_or(mean);
         if context.share(lost) < self.least {

@@ -6,14 +6,13 @@
 use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;
 use crate::collectives::bus_factor;
-use crate::communication::Operation;
 use crate::groups::RankSet;
 use crate::matching::Part;
 use crate::profile::{Finding, Subject};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::quantity::BytesPerSecond;
-use railwright_step::Dimension;
+use railwright_step::{CollectiveKind, Dimension};
 use std::collections::BTreeMap;
 
 /// Minimum share of the link's rate for a plausible transfer: rings over sockets reach more. Below it, even
@@ -61,7 +60,7 @@ impl Rule for ImplausibleBandwidth {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let tell = |((dimension, operation), sum): ((Dimension, Option<Operation>), Sum)| {
+        let tell = |((dimension, operation), sum): ((Dimension, Option<CollectiveKind>), Sum)| {
             let (rate, link) = sum.fastest;
             let undivided = context.mean(Label::Exposed(dimension, Share::Undivided));
             let beyond = (1.0 - sum.least / sum.time.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
@@ -101,17 +100,17 @@ impl Rule for ImplausibleBandwidth {
     }
 }
 
-fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> {
+fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<CollectiveKind>), Sum> {
     let joined = context.joined;
     let matching = &joined.matching;
-    let mut sums: BTreeMap<(Dimension, Option<Operation>), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(Dimension, Option<CollectiveKind>), Sum> = BTreeMap::new();
     let (from, to) = context.windows.span();
     for (parts, of) in matching.parts.iter().zip(&matching.of) {
         for (part, collective) in parts.iter().zip(of) {
             let recorded = collective
                 .and_then(|at| matching.collectives.get(at as usize))
                 .map_or(1, |collective| matching.members(collective).len());
-            let moves = !matches!(part.operation, Some(Operation::Copy | Operation::Barrier));
+            let moves = !matches!(part.operation, Some(CollectiveKind::Copy | CollectiveKind::Barrier));
             if recorded > 1 || !moves || part.start < from || part.end > to {
                 continue;
             }

@@ -246,7 +246,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
             open -= taken;
         }
         open += over.min(cost);
-        // A rounding error is no overlap.
+        // A rounding error is not overlap.
         let shared = if open < 1e-3 * cost { 0.0 } else { open };
         finding.shared = shared;
         joint.cost += cost - shared;

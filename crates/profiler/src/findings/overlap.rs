@@ -1,7 +1,7 @@
 //! Overlap that is not used.
 //!
-//! Responsible for: data parallel communication with little overlap, although there is compute to overlap it
-//! with. Excludes tensor parallel communication: its results are needed at once.
+//! Responsible for: data-parallel communication with little overlap, although there is compute to overlap it
+//! with. Excludes tensor-parallel communication: its results are needed at once.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::certainty::Certainty;

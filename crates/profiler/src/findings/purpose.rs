@@ -5,14 +5,13 @@
 //! list.
 
 use super::{Context, time};
-use crate::communication::Operation;
 use crate::groups::{Evidence, Group};
 use crate::matching::Lane;
 use crate::occupancy::Intervals;
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Share};
 use railwright_spec::human;
-use railwright_step::Dimension;
+use railwright_step::{CollectiveKind, Dimension};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of listed groups and operations.
@@ -41,7 +40,7 @@ enum Known {
 }
 
 /// A group with a known purpose, label and operation.
-type Key = (Known, String, Option<Operation>);
+type Key = (Known, String, Option<CollectiveKind>);
 
 /// Sums the exposed communication of unknown dimension by group and operation, and derives the advice.
 /// `undivided` is true if transfers and waits are not separable.
@@ -67,7 +66,8 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     let exposed =
         |label: Label| matches!(label, Label::Exposed(Dimension::Other, Share::Transfer | Share::Undivided));
     let lost = context.sum(exposed);
-    let name = |operation: Option<Operation>| operation.map_or("other collectives", Operation::name);
+    let name =
+        |operation: Option<CollectiveKind>| operation.map_or("other collectives", CollectiveKind::name);
     let line = |(key, part): &(&Key, i64)| {
         let (_, label, operation) = key;
         format!("{} of {label}: {} per step", name(*operation), time(lost * *part as f64 / all.max(1) as f64))
@@ -77,7 +77,7 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
         evidence.push("the traces record no process groups: parallel sizes (`--layout`) cannot attribute these collectives".to_owned());
     }
     let by_sizes = most(&|key| key.0 == Known::BySizes);
-    let mut operations: BTreeMap<Option<Operation>, i64> = BTreeMap::new();
+    let mut operations: BTreeMap<Option<CollectiveKind>, i64> = BTreeMap::new();
     for (key, time) in &times {
         *operations.entry(key.2).or_default() += time;
     }
@@ -94,26 +94,26 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
 }
 
 /// Remedy for an operation of unknown purpose.
-fn remedy(operation: Option<Operation>, ddp: bool) -> &'static str {
+fn remedy(operation: Option<CollectiveKind>, ddp: bool) -> &'static str {
     match operation {
-        Some(Operation::AllReduce | Operation::ReduceScatter) if ddp => {
+        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) if ddp => {
             "these reductions belong to DistributedDataParallel: check that they start within the backward pass, use larger buckets \
              (`bucket_cap_mb`), or compress gradients (`bf16_compress_hook`)"
         }
-        Some(Operation::AllToAll | Operation::Dispatch | Operation::Combine) => {
+        Some(CollectiveKind::AllToAll | CollectiveKind::Dispatch | CollectiveKind::Combine) => {
             "overlap these exchanges with compute that does not need their result (dense layers, the next micro-batch), or exchange \
              narrower formats"
         }
-        Some(Operation::AllReduce | Operation::ReduceScatter) => {
+        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
             "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
         }
-        Some(Operation::AllGather | Operation::Gather) => {
+        Some(CollectiveKind::AllGather | CollectiveKind::Gather) => {
             "gather earlier (prefetch the next layer), or gather narrower formats"
         }
-        Some(Operation::Send | Operation::Receive | Operation::SendReceive) => {
+        Some(CollectiveKind::Send | CollectiveKind::Receive | CollectiveKind::SendReceive) => {
             "start these messages earlier, and overlap them with compute that does not need them"
         }
-        Some(Operation::Broadcast) => {
+        Some(CollectiveKind::Broadcast) => {
             "broadcast less often; DistributedDataParallel with `broadcast_buffers=False` sends no buffers"
         }
         _ => "overlap these collectives with compute that does not need their result",
@@ -141,7 +141,7 @@ fn times(context: &Context<'_>) -> BTreeMap<Key, i64> {
         for (part, of) in parts.0.iter().zip(parts.1) {
             let on_device = matches!(part.lane, Lane::Stream(_)) != view.from_host;
             let (start, end) = (part.start.max(from), part.end.min(to));
-            if !on_device || start >= end || part.operation == Some(Operation::Copy) {
+            if !on_device || start >= end || part.operation == Some(CollectiveKind::Copy) {
                 continue;
             }
             let collective = of.and_then(|at| matching.collectives.get(at as usize));

@@ -12,7 +12,7 @@ use crate::view::View;
 /// nothing.
 const RETRIED: f64 = 0.1;
 
-/// Time of the rows that fit, in nanoseconds per rank and step.
+/// Time of the selected rows, in nanoseconds per rank and step.
 fn sum(rows: &[&CauseRow], fits: impl Fn(&CauseRow) -> bool) -> f64 {
     rows.iter().filter(|row| fits(row)).map(|row| row.mean_ns).sum()
 }

@@ -1,6 +1,6 @@
 //! GEMM shapes that are inefficient on tensor cores.
 //!
-//! Responsible for: GEMMs whose contiguous dimensions are no multiples of 16 bytes, by the operator that
+//! Responsible for: GEMMs whose contiguous dimensions are not multiples of 16 bytes, by the operator that
 //! launched them. Excludes GEMMs without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};

@@ -20,7 +20,7 @@ pub(super) fn slow_chips(context: &Context<'_>) -> Vec<(u32, f64)> {
     if context.stragglers.is_some_and(has_work) {
         return Vec::new();
     }
-    // A stage with more work, or an expert with more tokens, is no slow chip.
+    // A stage with more work, or an expert with more tokens, is not a slow chip.
     let has_more_work = |rank: u32| {
         context.stragglers.is_some_and(|report| {
             let more =

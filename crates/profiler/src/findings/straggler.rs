@@ -65,7 +65,7 @@ impl Rule for Straggler {
                     "{} ({})",
                     match named.ranks.as_slice() {
                         [one] => format!("rank {one} is a straggler"),
-                        many => format!("{} are stragglers together", human::ranks(many)),
+                        many => format!("{} are joint stragglers", human::ranks(many)),
                     },
                     named.cause
                 ),

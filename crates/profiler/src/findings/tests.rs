@@ -578,7 +578,7 @@ fn links_that_carry_less_than_they_could() {
     assert!(reported.message.contains("201 GB/s of 450 GB/s per link (44.7%, NVLink"), "{reported:#?}");
     // At 0.8 of the ceiling it would take 559 us.
     assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{reported:#?}");
-    // A rate near the ceiling is no finding.
+    // A rate near the ceiling is not a finding.
     assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
     // An accelerator outside the catalogue has no ceiling, so no rate is low.
     let found = on("abacus", 100_000);

@@ -39,7 +39,7 @@ fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
         let calls = early.first()?.len();
         let alike = early.iter().chain(late).all(|step| step.len() == calls);
         let enough = calls * early.len().min(late.len()) >= ENOUGH;
-        // Every late step must be longer than every early one: growth followed by a decline is no trend.
+        // Every late step must be longer than every early one: growth followed by a decline is not a trend.
         let grows = |a: &Vec<i64>, b: &Vec<i64>| {
             let sum = |step: &[i64]| step.iter().sum::<i64>() as f64;
             sum(b) >= sum(a) * (1.0 + GROWTH / 2.0)
@@ -62,7 +62,7 @@ impl Rule for Throttling {
 
     fn text(&self) -> &'static str {
         "Time of GEMMs with the same name and position, in the last third of the steps relative to the first third \
-         (halves of fewer than six steps), per rank. Reported for at least four steps and 3% growth. Three quarters of \
+         (halves if there are fewer than six steps), per rank. Reported for at least four steps and 3% growth. Three quarters of \
          the GEMM time must grow, and every late step must be longer than every early one. Grouped GEMMs are excluded, \
          \
          because routing changes their work. Cost: that share of their time. Clocks fall if a device is hot or draws \

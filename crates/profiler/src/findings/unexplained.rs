@@ -43,7 +43,7 @@ impl Rule for Unexplained {
             } else if of_pytorch(context) {
                 "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
             } else {
-                "record the host's calls as well, such as with `nsys profile --trace=cuda,nvtx,osrt`"
+                "record the host's calls as well, for example with `nsys profile --trace=cuda,nvtx,osrt`"
             }
             .to_owned(),
             ..Finding::default()

@@ -147,7 +147,7 @@ fn uneven(report: &StragglerReport, named: &Named, work: Work) -> Finding {
         evidence: vec![
             format!("{} per step by replay with {kernels} of the same duration on all ranks", time(cost)),
             match work {
-                Work::Chunks => "the same positions of all context parallel groups have more attention".to_owned(),
+                Work::Chunks => "the same positions of all context-parallel groups have more attention".to_owned(),
                 _ => format!("{kernels} differ between ranks, other GEMMs do not"),
             },
         ],

@@ -348,7 +348,7 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
         Err(problem) => (machine.salvage(&mut budget)?, problem),
     };
     let mut value = value;
-    // A file that is no dump fails with the reason why it could not be read.
+    // A file that is not a dump fails with the reason why it could not be read.
     if !["entries", "pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) {
         return Err(problem);
     }

@@ -4,15 +4,14 @@
 //! also reduced in the forward pass, gradients never. Without recorded phases, their order decides. Ambiguous
 //! cases stay unknown.
 
-use crate::communication::Operation;
-use railwright_step::{Dimension, Phase};
+use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An observed operation of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The operation; `None` if unknown.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Size in bytes; `None` if unknown.
     pub bytes: Option<u64>,
     /// Start time in nanoseconds.
@@ -62,12 +61,12 @@ const LAYERS: usize = 8;
 const GATHERED: usize = 4;
 
 impl GroupProfile {
-    fn count(&self, wanted: impl Fn(Operation) -> bool) -> usize {
+    fn count(&self, wanted: impl Fn(CollectiveKind) -> bool) -> usize {
         self.calls.iter().filter(|call| call.operation.is_some_and(&wanted)).count()
     }
 
     /// Number of calls by size of an operation; unknown sizes count as one size.
-    fn sizes(&self, operation: Operation) -> BTreeMap<Option<u64>, usize> {
+    fn sizes(&self, operation: CollectiveKind) -> BTreeMap<Option<u64>, usize> {
         let mut sizes = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.operation == Some(operation)) {
             *sizes.entry(call.bytes).or_default() += 1;
@@ -77,7 +76,7 @@ impl GroupProfile {
 
     /// Share of an operation in the forward pass (0 to 1), by bytes if all sizes are known, otherwise by
     /// calls. `None` if phases are unknown.
-    fn forward(&self, operation: Operation) -> Option<f64> {
+    fn forward(&self, operation: CollectiveKind) -> Option<f64> {
         let calls = || self.calls.iter().filter(|call| call.operation == Some(operation));
         let sized = calls().all(|call| call.bytes.is_some());
         let weight = |call: &Call| if sized { call.bytes.unwrap_or(0) as f64 } else { 1.0 };
@@ -92,7 +91,7 @@ impl GroupProfile {
 
     /// Share of the recording (0 to 1) in long pauses of an operation: longer than twice the usual one.
     /// Includes the time before the first and after the last call.
-    fn pauses(&self, operation: Operation) -> f64 {
+    fn pauses(&self, operation: CollectiveKind) -> f64 {
         let (from, to) = self.recorded;
         let starts =
             self.calls.iter().filter(|call| call.operation == Some(operation)).map(|call| call.start);
@@ -110,8 +109,8 @@ impl GroupProfile {
         let mut row = 0;
         for call in &self.calls {
             match call.operation {
-                Some(Operation::AllGather) => row += 1,
-                Some(Operation::ReduceScatter) => row = 0,
+                Some(CollectiveKind::AllGather) => row += 1,
+                Some(CollectiveKind::ReduceScatter) => row = 0,
                 _ => {}
             }
             longest = longest.max(row);
@@ -123,7 +122,7 @@ impl GroupProfile {
     /// purpose.
     pub(super) fn scalars(&self) -> bool {
         let scalar = |call: &Call| call.bytes.is_some_and(|bytes| bytes <= SCALARS);
-        let moves = |call: &&Call| call.operation != Some(Operation::Barrier);
+        let moves = |call: &&Call| call.operation != Some(CollectiveKind::Barrier);
         self.calls.iter().any(|call| moves(&call)) && self.calls.iter().filter(moves).all(scalar)
     }
 
@@ -133,29 +132,35 @@ impl GroupProfile {
         if all == 0 {
             return None;
         }
-        if self.count(Operation::is_message) * 2 > all {
+        if self.count(CollectiveKind::is_message) * 2 > all {
             return Some(Dimension::Pipeline);
         }
         if self.scalars() {
             return None;
         }
         let exchanges = self.count(|o| {
-            matches!(o, Operation::AllToAll | Operation::Dispatch | Operation::Combine | Operation::Notify)
+            matches!(
+                o,
+                CollectiveKind::AllToAll
+                    | CollectiveKind::Dispatch
+                    | CollectiveKind::Combine
+                    | CollectiveKind::Notify
+            )
         });
         if exchanges * 2 > all {
             return Some(Dimension::Expert);
         }
-        if self.count(|o| o == Operation::AllReduce) * 2 > all {
+        if self.count(|o| o == CollectiveKind::AllReduce) * 2 > all {
             return self.of_all_reduces();
         }
-        let gathers = self.count(|o| o == Operation::AllGather);
-        let scatters = self.count(|o| o == Operation::ReduceScatter);
+        let gathers = self.count(|o| o == CollectiveKind::AllGather);
+        let scatters = self.count(|o| o == CollectiveKind::ReduceScatter);
         ((gathers + scatters) * 2 > all && gathers > 0 && scatters > 0).then(|| self.of_shards()).flatten()
     }
 
     /// Activations (tensor parallel) or gradients (data parallel).
     fn of_all_reduces(&self) -> Option<Dimension> {
-        match self.forward(Operation::AllReduce) {
+        match self.forward(CollectiveKind::AllReduce) {
             Some(share) if share >= REGULAR_SHARE => return Some(Dimension::Tensor),
             Some(share) if share <= STRAY => return Some(Dimension::Data),
             Some(_) => return None,
@@ -163,10 +168,10 @@ impl GroupProfile {
         }
         // Activations have one size throughout the step; buckets of gradients occur in its second half.
         let steps = self.steps.max(1) as usize;
-        let sizes = self.sizes(Operation::AllReduce);
+        let sizes = self.sizes(CollectiveKind::AllReduce);
         let most = sizes.values().copied().max().unwrap_or(0);
         if most >= LAYERS * steps && most * 2 > self.calls.len() {
-            return (self.pauses(Operation::AllReduce) < PAUSES).then_some(Dimension::Tensor);
+            return (self.pauses(CollectiveKind::AllReduce) < PAUSES).then_some(Dimension::Tensor);
         }
         (most <= steps * 2 && self.calls.len() >= 2 && !sizes.contains_key(&None)).then_some(Dimension::Data)
     }
@@ -174,7 +179,7 @@ impl GroupProfile {
     /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data
     /// parallel).
     fn of_shards(&self) -> Option<Dimension> {
-        match self.forward(Operation::ReduceScatter) {
+        match self.forward(CollectiveKind::ReduceScatter) {
             Some(share) if share >= REGULAR_SHARE => return Some(Dimension::Tensor),
             Some(share) if share <= STRAY => return Some(Dimension::Data),
             Some(_) => return None,
@@ -192,12 +197,15 @@ impl GroupProfile {
     /// Tests whether most operations of a group reduce and gather in several sizes: gradients and parameter
     /// shards. Activations have one size.
     pub(super) fn reduces_many_sizes(&self) -> bool {
-        let is_it = |operation: Operation| {
-            matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
+        let is_it = |operation: CollectiveKind| {
+            matches!(
+                operation,
+                CollectiveKind::AllReduce | CollectiveKind::ReduceScatter | CollectiveKind::AllGather
+            )
         };
         let wanted = || self.calls.iter().filter(|call| call.operation.is_some_and(is_it));
         let sizes: BTreeSet<u64> = wanted().filter_map(|call| call.bytes).collect();
-        let reduces = wanted().any(|call| call.operation != Some(Operation::AllGather));
+        let reduces = wanted().any(|call| call.operation != Some(CollectiveKind::AllGather));
         reduces && sizes.len() >= 3 && wanted().count() * 2 > self.calls.len()
     }
 }
@@ -211,14 +219,14 @@ mod tests {
     fn profile(
         steps: u32,
         layers: i64,
-        forward: &[(Operation, u64)],
-        backward: &[(Operation, u64)],
-        last: &[(Operation, u64)],
+        forward: &[(CollectiveKind, u64)],
+        backward: &[(CollectiveKind, u64)],
+        last: &[(CollectiveKind, u64)],
         phased: bool,
     ) -> GroupProfile {
         let mut calls = Vec::new();
         let mut now = 0;
-        let mut does = |list: &[(Operation, u64)], phase: Phase, length: i64| {
+        let mut does = |list: &[(CollectiveKind, u64)], phase: Phase, length: i64| {
             for (k, &(operation, bytes)) in list.iter().enumerate() {
                 let start = now + length * k as i64 / list.len() as i64;
                 let phase = if phased { phase } else { Phase::Other };
@@ -234,7 +242,7 @@ mod tests {
         GroupProfile { calls, recorded: (0, now), steps, experts: false }
     }
 
-    use Operation::{AllGather, AllReduce, ReduceScatter};
+    use CollectiveKind::{AllGather, AllReduce, ReduceScatter};
 
     #[test]
     fn norms_and_flags_are_no_gradients() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::RankTrace;
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 
 fn trace(rank: u32, world: u32, groups: &[(&str, Option<&str>, &[u32])]) -> RankTrace {
     let mut trace = RankTrace::default();
@@ -21,7 +21,7 @@ fn trace(rank: u32, world: u32, groups: &[(&str, Option<&str>, &[u32])]) -> Rank
 
 #[test]
 fn a_counter_of_one_rank_means_nothing_on_another() {
-    // The data parallel group of ranks 0 and 2 is "1", that of ranks 1 and 3 is "2".
+    // The data-parallel group of ranks 0 and 2 is "1", that of ranks 1 and 3 is "2".
     let job = Job::new(vec![
         trace(0, 4, &[("1", None, &[0, 2]), ("3", None, &[0, 1])]),
         trace(1, 4, &[("2", None, &[1, 3]), ("3", None, &[0, 1])]),
@@ -126,7 +126,7 @@ fn dimensions_in_the_order_of_trust() {
 fn what_a_group_does_is_the_last_word() {
     let job = Job::new(vec![trace(0, 2, &[("13", None, &[0, 1])])]);
     // Repeated throughout a step of a thousand nanoseconds.
-    let even = |list: Vec<(Operation, u64)>| {
+    let even = |list: Vec<(CollectiveKind, u64)>| {
         let count = list.len() as i64;
         let calls = list.into_iter().enumerate().map(|(k, (operation, bytes))| Call {
             operation: Some(operation),
@@ -143,30 +143,30 @@ fn what_a_group_does_is_the_last_word() {
         }
     };
     let of = |profile: &dyn Fn(&Group) -> GroupProfile| dimensions(&job, None, profile)[0].clone();
-    assert_eq!(of(&profile(Operation::AllReduce, &[(24576, 10), (2048, 3)])).0, "0,1 tensor");
-    assert_eq!(of(&profile(Operation::AllReduce, &[(100, 1), (200, 1), (300, 1)])).0, "0,1 data");
-    let exchanges = profile(Operation::AllToAll, &[(100, 4)]);
+    assert_eq!(of(&profile(CollectiveKind::AllReduce, &[(24576, 10), (2048, 3)])).0, "0,1 tensor");
+    assert_eq!(of(&profile(CollectiveKind::AllReduce, &[(100, 1), (200, 1), (300, 1)])).0, "0,1 data");
+    let exchanges = profile(CollectiveKind::AllToAll, &[(100, 4)]);
     // Recommenders exchange embeddings among all ranks.
     assert_eq!(of(&exchanges).0, "0,1 whole world");
     assert_eq!(of(&|group| GroupProfile { experts: true, ..exchanges(group) }).0, "0,1 expert");
-    assert_eq!(of(&profile(Operation::Send, &[(100, 4)])).0, "0,1 pipeline");
+    assert_eq!(of(&profile(CollectiveKind::Send, &[(100, 4)])).0, "0,1 pipeline");
     assert_eq!(
-        of(&profile(Operation::Broadcast, &[(100, 4)])),
+        of(&profile(CollectiveKind::Broadcast, &[(100, 4)])),
         ("0,1 whole world".to_owned(), Evidence::Nothing)
     );
     // Parameter shards of many sizes, in more calls than a plain step has.
     let shards = |_: &Group| {
         let list = [
-            (Operation::ReduceScatter, 100),
-            (Operation::AllGather, 100),
-            (Operation::ReduceScatter, 70),
-            (Operation::AllGather, 30),
+            (CollectiveKind::ReduceScatter, 100),
+            (CollectiveKind::AllGather, 100),
+            (CollectiveKind::ReduceScatter, 70),
+            (CollectiveKind::AllGather, 30),
         ];
         even(list.repeat(9))
     };
     assert_eq!(of(&shards), ("0,1 data".to_owned(), Evidence::Operations));
     // Activations of sequence parallelism have one size: no evidence of gradients.
     let activations =
-        |_: &Group| even([(Operation::ReduceScatter, 100), (Operation::AllGather, 100)].repeat(40));
+        |_: &Group| even([(CollectiveKind::ReduceScatter, 100), (CollectiveKind::AllGather, 100)].repeat(40));
     assert_eq!(of(&activations).0, "0,1 whole world");
 }

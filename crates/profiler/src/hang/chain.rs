@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum RootCause {
     /// It is outside any collective: its host is busy elsewhere or idle.
     OutsideOfCollectives,
-    /// It called another collective than the others.
+    /// It called a different collective from the others.
     DifferentCall,
     /// Its dump is missing: it may be dead and block the others, in a group whose ranks are listed or may
     /// include it.

@@ -64,7 +64,7 @@ fn a_good_run_does_not_hang() {
 
 #[test]
 fn the_rank_that_never_came_is_found() {
-    // Data parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second one.
+    // Data-parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second one.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -81,7 +81,7 @@ fn the_rank_that_never_came_is_found() {
 
 #[test]
 fn the_chain_is_followed_to_its_end() {
-    // 1 waits for 3 in their data parallel group; 3 waits for 2 in their pipeline group; 2 is in no
+    // 1 waits for 3 in their data-parallel group; 3 waits for 2 in their pipeline group; 2 is in no
     // collective.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);

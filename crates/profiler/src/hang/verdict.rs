@@ -51,7 +51,7 @@ pub struct Hang {
     pub world_size_listed: bool,
     /// Ranks without a readable dump.
     pub without_dump: Vec<u32>,
-    /// Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or
+    /// Groups that suggest ranks without a dump. No dump lists their ranks and only one rank used them, or
     /// the peer of a message has no dump.
     pub incomplete_groups: Vec<Used>,
     /// The partly read dumps: results for their ranks are bounds.
@@ -66,7 +66,7 @@ pub struct Hang {
 
 impl Hang {
     /// Tests whether the job hangs. `None` if the present dumps show no hang while others are missing or
-    /// damaged. If no dump lists all ranks ([`Self::world_size_listed`]) and there is no hint at ranks
+    /// damaged. If no dump lists all ranks ([`Self::world_size_listed`]) and nothing suggests ranks
     /// without a dump, the answer covers only the present ranks.
     pub fn hangs(&self) -> Option<bool> {
         let all_is_seen =

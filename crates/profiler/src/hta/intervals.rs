@@ -7,8 +7,8 @@
 pub(super) type Span = (i64, i64);
 
 /// Union of spans. The tool's rounding makes events below a microsecond end before they start. Such a span is
-/// a separate part with negative length, unless another one covers it. If it starts with another span, the
-/// tool's unstable sort decides; here the shorter one comes first.
+/// a separate part with negative length, unless another one covers it. If it starts together with another
+/// span, the tool's unstable sort decides; here the shorter one comes first.
 pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     let mut all: Vec<Span> = spans.collect();
     all.sort_unstable();

@@ -334,7 +334,7 @@ fn processes_of_a_host_that_is_called_like_a_rank_are_one_job() {
         one.clue.start = None;
     }
     assert_eq!(group(&timeless).len(), 8);
-    // The number after a step is no process: two recordings of two ranks.
+    // The number after a step is not a process: two recordings of two ranks.
     let steps: Vec<_> = [(0, 12), (1, 12), (0, 24), (1, 24)]
         .map(|(rank, step)| {
             let path = format!("run/worker{rank}_step_{step}.1694128201545.pt.trace.json");

@@ -144,7 +144,7 @@ mod tests {
         let files =
             |pairs: &[(u32, u32)]| -> Vec<_> { pairs.iter().map(|&(s, c)| (Some(s), Some(c))).collect() };
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2)])), Some((1, 1)));
-        // No other header has 2; 1 is not free; another one disagrees, too; the names are no ranks.
+        // No other header has 2; 1 is not free; another one disagrees, too; the names are not ranks.
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (3, 3)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);

@@ -1,13 +1,13 @@
 //! Groups across other groups.
 //!
-//! Responsible for: data parallel groups next to tensor parallel ones. They enter and leave their collectives
+//! Responsible for: data-parallel groups next to tensor parallel ones. They enter and leave their collectives
 //! together with the smaller groups, so their ends are as close as those of one group of all ranks. If both
 //! fit, the sets across the smaller ones are used: each shares one rank with each of those. Excludes
 //! all-to-alls, whose groups lie within data parallel ones.
 
 use super::Part;
 use super::tiling::{Inferred, NOT_ONE, Scored, Tiling, times};
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 
 /// Groups across inferred ones.
 pub(super) struct Crossing {
@@ -24,7 +24,7 @@ fn exchanges(lane: &Scored<'_>, parts: &[Vec<Part>]) -> bool {
     parts
         .into_iter()
         .flatten()
-        .any(|part| part.operation.is_some_and(|o| o.may_be_message() || o == Operation::AllToAll))
+        .any(|part| part.operation.is_some_and(|o| o.may_be_message() || o == CollectiveKind::AllToAll))
 }
 
 impl Crossing {

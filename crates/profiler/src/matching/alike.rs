@@ -4,11 +4,11 @@
 //! estimates the transfer if the last rank is unknown. Excludes parts without a recorded size.
 
 use super::{Matching, Part, PartRef};
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Group, operation and size.
-type Kind = (Option<u32>, Option<Operation>, u64);
+type Kind = (Option<u32>, Option<CollectiveKind>, u64);
 
 /// Minimum number of equal parts, so that the shortest one hardly waited.
 const FEWEST: u32 = 3;
@@ -43,6 +43,6 @@ impl Alike {
     pub fn transfer(&self, matching: &Matching, at: PartRef) -> Option<i64> {
         let part = matching.part(at);
         let (shortest, count) = *self.0.get(&kind(part)?)?;
-        (count >= FEWEST && part.operation != Some(Operation::Copy)).then_some(shortest)
+        (count >= FEWEST && part.operation != Some(CollectiveKind::Copy)).then_some(shortest)
     }
 }

@@ -6,9 +6,8 @@
 
 use super::{Lane, Part};
 use crate::Job;
-use crate::communication::Operation;
 use crate::groups::{GroupId, Groups, RankSet, described};
-use railwright_step::Dimension;
+use railwright_step::{CollectiveKind, Dimension};
 use std::collections::BTreeMap;
 
 /// Identity of a communicator.
@@ -86,7 +85,7 @@ impl Candidates {
     }
 
     fn key(&self, rank: u32, part: &Part, groups: &Groups) -> Option<Key> {
-        if part.operation == Some(Operation::Copy) {
+        if part.operation == Some(CollectiveKind::Copy) {
             return None;
         }
         let message = part.operation.filter(|operation| operation.is_message());
@@ -104,7 +103,7 @@ impl Candidates {
             [a, b] if b == rank => Some(a),
             _ => None,
         })?;
-        let channel = if operation == Operation::Send { (rank, peer) } else { (peer, rank) };
+        let channel = if operation == CollectiveKind::Send { (rank, peer) } else { (peer, rank) };
         Some(Key { group, lane: None, channel: Some(channel) })
     }
 }

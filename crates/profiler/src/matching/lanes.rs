@@ -6,11 +6,11 @@
 
 use super::assign::{Assigned, Key};
 use super::{Lane, Part};
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of calls by operation.
-type Carries = BTreeMap<Option<Operation>, usize>;
+type Carries = BTreeMap<Option<CollectiveKind>, usize>;
 
 /// Maximum share of calls on only one of two streams that carry the same communication.
 const DIFFERENT: f64 = 0.25;

@@ -29,7 +29,7 @@ pub struct Point {
     pub time: i64,
     /// Difference of the clocks, in nanoseconds.
     pub difference: i64,
-    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance
+    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound on the distance
     /// between its ends.
     pub within: i64,
 }

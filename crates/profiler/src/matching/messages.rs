@@ -11,11 +11,10 @@ use super::shift::Scratch;
 use super::ties::Ties;
 use super::tiling::{self, Tiling};
 use super::{How, Lane, Matching, Membership, PartRef};
-use crate::communication::Operation;
 use crate::groups::{GroupId, Groups, Layout, RankSet};
 use crate::trace::GpuKind;
 use crate::{Job, RankTrace};
-use railwright_step::Dimension;
+use railwright_step::{CollectiveKind, Dimension};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The two ends of a message.
@@ -33,7 +32,7 @@ impl Matching {
     ) {
         *assigned = super::lanes::alike(std::mem::take(assigned), &self.parts);
         let carries = |member: u32, part: u32| {
-            self.parts[member as usize][part as usize].operation.is_some_and(Operation::may_be_message)
+            self.parts[member as usize][part as usize].operation.is_some_and(CollectiveKind::may_be_message)
         };
         let unspecified = assigned.iter().filter(|(key, lists)| key.is_unspecified() && lists.len() > 1);
         let (messages, others): (Vec<_>, Vec<_>) = unspecified.partition(|(_, lists)| {
@@ -94,7 +93,7 @@ impl Matching {
     fn message_ends(&self, job: &Job) -> Vec<Ends> {
         let of = |(at, parts): (usize, &Vec<super::Part>)| {
             let unspecified = parts.iter().enumerate().filter(|(_, part)| {
-                part.operation.is_some_and(Operation::may_be_message)
+                part.operation.is_some_and(CollectiveKind::may_be_message)
                     && part.lane != Lane::Host
                     && part.group.is_none()
                     && part.peer.is_none()
@@ -114,8 +113,12 @@ impl Matching {
         let mut channels: BTreeMap<Option<(u32, u32)>, Vec<Message>> = BTreeMap::new();
         for (one, other) in pairs {
             let channel = match (self.part(one).operation, self.part(other).operation) {
-                (Some(Operation::Send), _) | (_, Some(Operation::Receive)) => Some((rank(one), rank(other))),
-                (Some(Operation::Receive), _) | (_, Some(Operation::Send)) => Some((rank(other), rank(one))),
+                (Some(CollectiveKind::Send), _) | (_, Some(CollectiveKind::Receive)) => {
+                    Some((rank(one), rank(other)))
+                }
+                (Some(CollectiveKind::Receive), _) | (_, Some(CollectiveKind::Send)) => {
+                    Some((rank(other), rank(one)))
+                }
                 _ => None,
             };
             channels.entry(channel).or_default().push((one, other));

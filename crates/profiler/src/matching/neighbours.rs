@@ -1,8 +1,8 @@
 //! Communicating ranks of messages without a recorded peer.
 //!
 //! Responsible for: the distance from a rank to the next stage. Both ends of a message are left together, so
-//! neighbouring stages share the end times of their message kernels, on any streams. The distance with most
-//! shared end times wins. Excludes distances within known groups, whose ranks run in step and end their
+//! neighbouring stages share the end times of their message kernels, on any streams. The distance with the
+//! most shared end times wins. Excludes distances within known groups, whose ranks run in step and end their
 //! messages together, too. Ambiguous distances stay unknown.
 
 use super::ties::{CLOSE, Ties};

@@ -4,11 +4,12 @@
 //! come from the activity's own description, its name, or the framework's range around its launch. Does not
 //! join ranks.
 
-use crate::communication::{Classes, NameTable, Operation};
+use crate::communication::{Classes, NameTable};
 use crate::groups::{GroupId, Groups};
 use crate::trace::{GpuKind, HostKind};
 use crate::workers::Workers;
 use crate::{Job, NameId, RankTrace};
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Execution place of a part: a stream or the host.
@@ -44,7 +45,7 @@ pub struct Part {
     /// Its name in the rank's trace.
     pub name: NameId,
     /// Kind.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Its process group.
     pub group: Option<GroupId>,
     /// Its number within its group.
@@ -94,7 +95,7 @@ fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Group
             bytes: (activity.kind == GpuKind::Copy && activity.bytes > 0).then_some(activity.bytes),
         };
         describe(&mut part, member, trace, activity.collective, table, groups);
-        if matches!(part.operation, None | Some(Operation::SendReceive)) {
+        if matches!(part.operation, None | Some(CollectiveKind::SendReceive)) {
             mute.push(parts.len());
         }
         parts.push(part);
@@ -138,18 +139,20 @@ fn describe(
 ) {
     let Some(call) = call.and_then(|call| trace.collectives.get(call as usize)) else { return };
     // The name of a kernel is exact, except for the kernel of messages of any kind.
-    if matches!(part.operation, None | Some(Operation::SendReceive)) {
-        let stated = call.kind.map(Operation::from).or_else(|| table.operation(&call.label));
+    if matches!(part.operation, None | Some(CollectiveKind::SendReceive)) {
+        let stated = call.kind.or_else(|| table.operation(&call.label));
         part.operation = stated.or(part.operation);
     }
     part.group = call.group.and_then(|local| groups.id(member, local));
     part.sequence = call.sequence;
     part.peer = call.peer;
     let elements = match part.operation {
-        Some(Operation::AllGather | Operation::Gather | Operation::Receive) => {
+        Some(CollectiveKind::AllGather | CollectiveKind::Gather | CollectiveKind::Receive) => {
             call.elements_out.or(call.elements_in)
         }
-        Some(Operation::AllToAll | Operation::SendReceive) => call.elements_in.max(call.elements_out),
+        Some(CollectiveKind::AllToAll | CollectiveKind::SendReceive) => {
+            call.elements_in.max(call.elements_out)
+        }
         _ => call.elements_in.or(call.elements_out),
     };
     let bytes = elements.zip(call.element_bytes).map(|(n, size)| n.saturating_mul(u64::from(size)));
@@ -163,7 +166,7 @@ fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: 
         .iter()
         .filter_map(|&at| Some((trace.gpu.get(parts[at].row as usize)?.correlation?, at)))
         .collect();
-    let mut ranges: BTreeMap<u32, Vec<(i64, i64, Operation)>> = BTreeMap::new();
+    let mut ranges: BTreeMap<u32, Vec<(i64, i64, CollectiveKind)>> = BTreeMap::new();
     let mut launches: Vec<(usize, u32, i64)> = Vec::new();
     for row in trace.host.iter() {
         if row.kind == HostKind::Runtime {

@@ -7,8 +7,8 @@
 use super::Part;
 use super::line::{self, Line, Point, Slope};
 use super::ties::CLOSE;
-use crate::communication::Operation;
 use railwright_spec::median;
+use railwright_step::CollectiveKind;
 
 /// Fit of two lists of one communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,17 +68,19 @@ fn weighed(line: &Line, pairs: usize) -> f64 {
 }
 
 /// Tests whether two operations can be the two sides of one; an unknown operation fits any.
-pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
+pub fn compatible(a: Option<CollectiveKind>, b: Option<CollectiveKind>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
-    let loose = |o: Operation| matches!(o, Operation::SendReceive | Operation::AllToAll) || o.is_message();
+    let loose = |o: CollectiveKind| {
+        matches!(o, CollectiveKind::SendReceive | CollectiveKind::AllToAll) || o.is_message()
+    };
     a == b
-        || (loose(a) && loose(b) && (a == Operation::SendReceive || b == Operation::SendReceive))
+        || (loose(a) && loose(b) && (a == CollectiveKind::SendReceive || b == CollectiveKind::SendReceive))
         || (a.is_message() && b.is_message())
 }
 
 /// Tests whether two parts can belong to one collective, by operation and size.
 fn alike(a: &Part, b: &Part) -> bool {
-    let sized = !matches!(a.operation, Some(Operation::AllToAll | Operation::SendReceive));
+    let sized = !matches!(a.operation, Some(CollectiveKind::AllToAll | CollectiveKind::SendReceive));
     compatible(a.operation, b.operation)
         && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
 }

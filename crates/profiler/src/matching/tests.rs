@@ -60,8 +60,8 @@ fn sets(matching: &Matching) -> Vec<Vec<u32>> {
 
 #[test]
 fn groups_that_share_a_stream_number_stay_apart() {
-    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another.
-    // Data parallel groups end together with their tensor parallel ones. Steps are long enough to
+    // No group is recorded: the tensor-parallel groups all use one stream, the data parallel ones another.
+    // Data-parallel groups end together with their tensor parallel ones. Steps are long enough to
     // distinguish them from one group of all ranks.
     for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
         let plan = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() };
@@ -173,7 +173,7 @@ fn a_thousand_ranks_of_replicas_with_their_groups_moved() {
     assert_eq!((job.members.len(), job.world_size), (1024, 1024));
     let matching = matched(&job);
     assert!(is_true(&matching));
-    // Two tensor and two data parallel groups for each replica.
+    // Two tensor and two data-parallel groups for each replica.
     assert_eq!(matching.communicators.len(), 4 * 256);
     assert!(matching.collectives.iter().all(|collective| collective.complete));
     assert_eq!((0..1024).map(|member| matching.unmatched(member)).sum::<u32>(), 0);

@@ -1,9 +1,9 @@
 //! Clock offsets during the inference of groups.
 //!
 //! Responsible for: clock offsets between ranks, from recorders of one host and from streams with known
-//! groups, and the contradiction of a new comparison to them. Groups with equal timing and a constant lag end
-//! together like one group whose clocks differ by that lag. Only clock offsets from other sources distinguish
-//! them. Ignores drifts: accuracy is tens of microseconds.
+//! groups, and the contradiction between a new comparison and them. Groups with equal timing and a constant
+//! lag end together like one group whose clocks differ by that lag. Only clock offsets from other sources
+//! distinguish them. Ignores drifts: accuracy is tens of microseconds.
 
 use std::collections::BTreeMap;
 

@@ -222,7 +222,7 @@ pub struct Late {
 pub struct Inspected {
     /// Number of records.
     pub records: u64,
-    /// Rows by communicator, collective and size; those with most time first.
+    /// Rows by communicator, collective and size; those with the most time first.
     pub rows: Vec<Row>,
     /// Late ranks, largest cost first.
     pub late: Vec<Late>,

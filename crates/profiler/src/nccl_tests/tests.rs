@@ -3,7 +3,7 @@
 use super::*;
 
 /// Operation, ranks, hosts, bytes and times in microseconds.
-type Row = (CollectiveKind, u64, Option<u64>, u64, Vec<f64>);
+type Row = (Collective, u64, Option<u64>, u64, Vec<f64>);
 
 fn times(samples: &Samples) -> Vec<Row> {
     samples
@@ -34,8 +34,8 @@ fn a_log_of_today() {
     assert_eq!(
         times(&samples),
         [
-            (CollectiveKind::AllReduce, 2, Some(1), 8, vec![12.5, 12.25]),
-            (CollectiveKind::AllReduce, 2, Some(1), 1_048_576, vec![40.0, 39.0]),
+            (Collective::AllReduce, 2, Some(1), 8, vec![12.5, 12.25]),
+            (Collective::AllReduce, 2, Some(1), 1_048_576, vec![40.0, 39.0]),
         ]
     );
     assert_eq!(samples.device.as_deref(), Some("NVIDIA A100-SXM4-40GB"));
@@ -51,17 +51,17 @@ fn older_builds_launchers_and_other_columns() {
         [1,0]<stdout>:#       size   count  type  redop  time  algbw  busbw  error  time  algbw  busbw  error\n\
         [1,0]<stdout>: 1024 256 float sum 1.5e+01 0.07 0.03 5e-07 14.0 0.07 0.04 5e-07\n";
     let samples = read(old, "x.txt").expect("an old log");
-    assert_eq!(times(&samples), [(CollectiveKind::AllToAll, 2, Some(2), 1024, vec![15.0, 14.0])]);
+    assert_eq!(times(&samples), [(Collective::AllToAll, 2, Some(2), 1024, vec![15.0, 14.0])]);
     // More columns per half, a trailing time stamp, a rank's number in front.
     let wide = "0: # size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n\
         0: 268435456 67108864 float sum -1 1000.0 268.43 469.76 0 1 2 3 4 900.0 298.26 521.96 0 1 2 3 4 2026-01-01 10:00:00\n";
     let samples = read(wide, "allreduce.log").expect("a wide log");
     // The number of ranks follows from the ratio of both bandwidths: 469.76 / 268.43 = 2 (n - 1) / n.
-    assert_eq!(times(&samples), [(CollectiveKind::AllReduce, 8, None, 268_435_456, vec![1000.0, 900.0])]);
+    assert_eq!(times(&samples), [(Collective::AllReduce, 8, None, 268_435_456, vec![1000.0, 900.0])]);
     // In place only.
     let one = "# size count type redop root time algbw busbw #wrong\n1073741824 268435456 float none 0 5000 214.7 201.3 0\n";
     let samples = read(one, "all_gather.log").expect("half a log");
-    assert_eq!(times(&samples), [(CollectiveKind::AllGather, 16, None, 1_073_741_824, vec![5000.0])]);
+    assert_eq!(times(&samples), [(Collective::AllGather, 16, None, 1_073_741_824, vec![5000.0])]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn json_is_read_too() {
         "results": [{"size": 4096, "out_of_place": {"time": 20.0, "alg_bw": 0.2, "bus_bw": 0.1, "nwrong": 0},
                      "in_place": {"time": 19.0, "nwrong": 3}}]}"#;
     let samples = read(text, "log.json").expect("JSON");
-    assert_eq!(times(&samples), [(CollectiveKind::ReduceScatter, 2, Some(2), 4096, vec![20.0])]);
+    assert_eq!(times(&samples), [(Collective::ReduceScatter, 2, Some(2), 4096, vec![20.0])]);
     assert!(samples.remarks[0].contains("1 results were wrong"));
 }
 

@@ -7,10 +7,10 @@
 //! another mark of a forward pass, and those with too few kernels of either.
 
 use super::FoundBy;
-use crate::communication::{NameTable, Operation};
+use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuKind};
 use crate::{NameId, RankTrace};
-use railwright_step::Phase;
+use railwright_step::{CollectiveKind, Phase};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     // Passes of a pipeline end at messages, and all passes at parameter updates.
     let message = |at: &usize| {
         let operation = gpu.get(*at).and_then(|row| classes.get(row.name)?.operation);
-        operation.is_some_and(Operation::may_be_message)
+        operation.is_some_and(CollectiveKind::may_be_message)
     };
     let stretches = kernels.split(|at| message(at) || found[*at] == Some(Phase::Optimizer));
     let stretches = stretches.map(|rows| rows.iter().copied().filter(|&at| !communicates(at)).collect());

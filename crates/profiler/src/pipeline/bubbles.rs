@@ -96,7 +96,7 @@ pub struct Causes {
     /// Late launches.
     #[serde(rename = "launch_ns")]
     pub launch: i64,
-    /// Outside of the pipeline.
+    /// Outside the pipeline.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
 }

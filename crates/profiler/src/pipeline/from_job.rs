@@ -100,7 +100,7 @@ fn passes_of(job: &Job, joined: &Joined, windows: impl FnOnce() -> Windows) -> R
     let is_marked = job.members.iter().any(|member| !steps(&member.trace).is_empty());
     let of_means = |warning: &&Warning| !is_marked || warning.id == "steps-before-steady-state";
     passes.warnings.extend(windows.warnings.iter().filter(of_means).cloned());
-    // One window of the whole recording is no step: passes may lie outside the common recording.
+    // One window of the whole recording is not a step: passes may lie outside the common recording.
     let unmarked = (!is_marked && numbered.len() > 1).then(|| numbered.clone());
     if unmarked.is_some() {
         // Such steps are cut on the device's time.
@@ -209,8 +209,8 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
 
 /// Moves passes from the host to the device: from the first to the last kernel launched within them. Compute
 /// without kernels is not moved. Clipping and updates are removed: on the device they begin after the
-/// reduction of gradients, which is no pass, so that a replay would keep their wait for other replicas. They
-/// belong to the time after the last pass.
+/// reduction of gradients, which is not a pass, so that a replay would keep their wait for other replicas.
+/// They belong to the time after the last pass.
 fn on_device(trace: &RankTrace, found: &mut Vec<Found>) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;
@@ -308,7 +308,7 @@ fn place(
         let of = steps.partition_point(|s| s.1 <= pass.issued).checked_sub(1).map(|at| steps[at]);
         let step = match of {
             Some((number, _, end)) if pass.issued < end => number,
-            // Outside of all steps: before the first one or between two.
+            // Outside all steps: before the first one or between two.
             _ if !steps.is_empty() => continue,
             _ => 0,
         };

@@ -7,7 +7,7 @@ use crate::replay::Replay;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A line of the table of stages, over its ranks and steps.
+/// A row of the table of stages, over its ranks and steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {

@@ -119,7 +119,7 @@ pub(super) fn cost_by_step(
     costs
 }
 
-/// Upper bound of the cost of a cause in nanoseconds, regardless of unrecorded ranks. No path through a step
+/// Upper bound on the cost of a cause in nanoseconds, regardless of unrecorded ranks. No path through a step
 /// contains two passes that ran at the same time. For overlapping passes, the bound is the lesser of their
 /// total excess and the time from the first start to the last end.
 fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {

@@ -48,7 +48,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let steps = page.steps.len().max(1) as i64;
     // A verdict must cost more than 1% of a step, the variation between steps and the replay error.
     let noise = if steps >= 5 { noise(page) } else { 0 };
-    // A bound is no difference of replays.
+    // A bound is not a difference of replays.
     let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
     if let Some(inconclusive) = inconclusive(page) {
         let named = page.judgement.iter().filter(|judged| !judged.culprits.is_empty());
@@ -80,7 +80,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     found
 }
 
-/// The only verdict if the replay does not reproduce the measured steps: then its differences are no costs.
+/// The only verdict if the replay does not reproduce the measured steps: then its differences are not costs.
 fn inconclusive(page: &PipelinePage) -> Option<Verdict> {
     page.is_inconclusive().then(|| {
         let off = page.replay_error as f64 / (page.median_step as f64).max(1.0);

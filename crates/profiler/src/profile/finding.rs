@@ -95,7 +95,7 @@ impl Subject {
         Self { ranks: ranks.into(), spans: spans.into(), ..Self::default() }
     }
 
-    /// Some kernels, most time first.
+    /// Some kernels, the most time first.
     pub fn of_kernels(kernels: Vec<String>) -> Self {
         Self { kernels, ..Self::default() }
     }

@@ -110,7 +110,7 @@ pub struct Report {
     pub rank_steps: Option<RankSteps>,
     /// Distribution of labels over ranks, if there are several.
     pub spreads: Vec<Spread>,
-    /// Ranks whose kernels take longer than the same ones of others, with the factor.
+    /// Ranks whose kernels take longer than the same kernels of other ranks, with the factor.
     pub slower_chips: Vec<(u32, f64)>,
     /// Totals of the common window of all ranks.
     pub recorded: Recorded,

@@ -105,7 +105,7 @@ pub struct KernelRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {
-    /// The common window: from the last rank's first to the first rank's last activity.
+    /// The common window: the time in which all ranks have device activity.
     #[serde(rename = "window_ns")]
     pub window: f64,
     /// Compute.

@@ -1,4 +1,4 @@
-//! Readers of other recordings than traces: flight records, training logs, and the lines and metrics of
+//! Readers of recordings other than traces: flight records, training logs, and the lines and metrics of
 //! monitors.
 //!
 //! Responsible for: adding [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers.

@@ -9,7 +9,7 @@
 pub(crate) enum Stop {
     /// The bytes end before the token.
     Incomplete,
-    /// The bytes are no JSON from here on.
+    /// The bytes are not JSON from here on.
     Bad {
         /// Place.
         at: usize,

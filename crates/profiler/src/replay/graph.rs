@@ -4,7 +4,7 @@
 //! in which one sweep computes the longest path. Does not model schedules: the recorded order of a rank's
 //! passes is the schedule.
 //!
-//! Streams of a rank are its compute, one for each direction of messages, and its data parallel
+//! Streams of a rank are its compute, one for each direction of messages, and its data-parallel
 //! communication. Passes after the last compute (reductions, clipping, the update) run in their recorded
 //! order.
 

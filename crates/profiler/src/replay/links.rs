@@ -1,6 +1,6 @@
 //! Dependencies between passes of a step, and members of its communications.
 //!
-//! Responsible for: messages between neighbouring stages to their passes, and data parallel communication to
+//! Responsible for: messages between neighbouring stages to their passes, and data-parallel communication to
 //! the passes before and after it. If messages were not recorded, dependencies join passes directly. A pass
 //! without counterpart has no dependency: none is guessed.
 
@@ -100,7 +100,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
             depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
         }
         if is_backward(kind) {
-            // The last stage reverses the direction: its forward pass may be on the same rank, also in a
+            // The last stage reverses the direction: its forward pass may be on the same rank, even in a
             // zigzag layout.
             let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
             if next.is_none() {
@@ -144,7 +144,7 @@ impl Links {
         self.edges.push((to as u32, Dependency { from: from as u32, lag }));
     }
 
-    /// Links a rank's own order: compute, each direction of messages, data parallel communication, and passes
+    /// Links a rank's own order: compute, each direction of messages, data-parallel communication, and passes
     /// after the last compute.
     fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32, host_order: bool) {
         use PassKind as K;

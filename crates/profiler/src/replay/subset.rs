@@ -7,7 +7,7 @@ use crate::passes::{Pass, PassKind};
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
-/// Selected passes: those that fit every list; an empty list fits all.
+/// Selected passes: those that match every list; an empty list matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subset {
@@ -49,7 +49,7 @@ impl Subset {
             && (self.micro_batches.is_empty() || pass.micro_batch.is_some_and(batch))
     }
 
-    /// Reads pairs of a key and its values, separated by blanks or semicolons. Values are numbers, ranges
+    /// Reads pairs of a key and its values, separated by spaces or semicolons. Values are numbers, ranges
     /// (`2..5` includes both ends) and kinds, separated by commas.
     ///
     /// # Errors

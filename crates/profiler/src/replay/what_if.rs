@@ -25,7 +25,7 @@ pub struct Share {
     pub recovered: f64,
     /// Slowdown with only these passes as recorded and all others ideal.
     pub alone: f64,
-    /// Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over
+    /// Upper bound on the saving in nanoseconds per step: excess of these passes over the ideal, summed over
     /// a step. No path through a step contains a pass twice, so the bound is valid without unrecorded
     /// passes, too.
     #[serde(rename = "at_most_ns")]

@@ -7,25 +7,26 @@
 use super::options::SampleOptions;
 use crate::Job;
 use crate::collectives::{CollectiveRow, all_rows};
-use crate::communication::Operation;
 use crate::joined::Joined;
-use railwright_spec::calibration::{CollectiveKind, CollectiveSample, Samples};
+use railwright_spec::Collective;
+use railwright_spec::calibration::{CollectiveSample, Samples};
 use railwright_spec::quantity::Seconds;
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Kind and number of ranks of a row for the cost model: messages count the two ranks that they join.
-fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
+fn kind(row: &CollectiveRow, size: u32) -> Option<(Collective, u64)> {
     let kind = match row.operation? {
-        Operation::AllReduce => CollectiveKind::AllReduce,
-        Operation::AllGather => CollectiveKind::AllGather,
-        Operation::ReduceScatter => CollectiveKind::ReduceScatter,
-        Operation::AllToAll => CollectiveKind::AllToAll,
-        Operation::Broadcast => CollectiveKind::Broadcast,
+        CollectiveKind::AllReduce => Collective::AllReduce,
+        CollectiveKind::AllGather => Collective::AllGather,
+        CollectiveKind::ReduceScatter => Collective::ReduceScatter,
+        CollectiveKind::AllToAll => Collective::AllToAll,
+        CollectiveKind::Broadcast => Collective::Broadcast,
         // Both ends of a message are needed: a single one may have waited for any time.
-        Operation::Send | Operation::Receive if row.parts.len() == 2 && !row.estimate => {
-            return Some((CollectiveKind::SendReceive, 2));
+        CollectiveKind::Send | CollectiveKind::Receive if row.parts.len() == 2 && !row.estimate => {
+            return Some((Collective::SendReceive, 2));
         }
-        Operation::SendReceive if size == 2 => CollectiveKind::SendReceive,
+        CollectiveKind::SendReceive if size == 2 => Collective::SendReceive,
         _ => return None,
     };
     (size >= 2).then_some((kind, u64::from(size)))
@@ -49,8 +50,8 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
     let rows = all_rows(job, joined, table);
     let starts = || rows.iter().map(|row| taken(row).0);
     let extent = (starts().min().unwrap_or(0), starts().max().unwrap_or(0) + 1);
-    let mut measured: BTreeMap<(CollectiveKind, u64, u64), Vec<i64>> = BTreeMap::new();
-    let mut bounds: BTreeMap<(CollectiveKind, u64, u64), i64> = BTreeMap::new();
+    let mut measured: BTreeMap<(Collective, u64, u64), Vec<i64>> = BTreeMap::new();
+    let mut bounds: BTreeMap<(Collective, u64, u64), i64> = BTreeMap::new();
     for row in &rows {
         let Some(part) = row.parts.first() else { continue };
         let group = joined.matching.part(part.at).group.and_then(|id| joined.groups.get(id));
@@ -70,13 +71,13 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
     bounds.retain(|key, _| !measured.contains_key(key));
     if !bounds.is_empty() {
         all.remarks.push(format!(
-            "{} kinds of collectives were traced on one rank only: the fastest of each is an upper bound of \
+            "{} kinds of collectives were traced on one rank only: the fastest of each is an upper bound on \
              the transfer, because it may include waiting",
             bounds.len()
         ));
     }
-    let sample = |((operation, ranks, bytes), times): ((CollectiveKind, u64, u64), Vec<i64>), is_bound| {
-        CollectiveSample {
+    let sample =
+        |((operation, ranks, bytes), times): ((Collective, u64, u64), Vec<i64>), is_bound| CollectiveSample {
             operation,
             ranks,
             hosts: None,
@@ -84,8 +85,7 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
             alone: false,
             is_bound,
             times: times.into_iter().map(|t| Seconds::new(t as f64 * 1e-9)).collect(),
-        }
-    };
+        };
     all.collectives.extend(measured.into_iter().map(|one| sample(one, false)));
     all.collectives.extend(bounds.into_iter().map(|(key, time)| sample((key, vec![time]), true)));
 }

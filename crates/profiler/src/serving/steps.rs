@@ -1,6 +1,6 @@
 //! The annotated steps of one rank of an inference server.
 //!
-//! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does
+//! Responsible for: one entry for each step, in order, even for servers that nest two annotations of it. Does
 //! not match ranks.
 
 use super::{StepMark, call, mark};

@@ -94,7 +94,7 @@ pub struct DeviceReport {
     /// Number of segments that it released.
     pub segment_frees: u64,
     /// Number of times that the allocator released segments and requested one at once: its cache had no
-    /// block that fits.
+    /// block that fitted.
     pub cache_flushes: u64,
     /// Number of out-of-memory events.
     pub out_of_memory: u64,

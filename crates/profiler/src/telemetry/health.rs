@@ -1,8 +1,8 @@
 //! Device counters of each rank during the recording.
 //!
 //! Responsible for: assigning samples to ranks by host and device, medians within the recording, growth of
-//! totals, and comparison of a rank's clock with the others'. Excludes devices that two ranks of a host have
-//! in common.
+//! totals, and comparison of a rank's clock with the others'. Excludes devices that two ranks of a
+//! host share.
 
 use super::{Metric, Sample, throttle_reasons};
 use crate::Job;
@@ -34,7 +34,7 @@ pub struct Counter {
 pub struct RankHealth {
     /// The rank.
     pub rank: u32,
-    /// Number of used readings.
+    /// Number of readings used.
     pub samples: usize,
     /// Clock of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]

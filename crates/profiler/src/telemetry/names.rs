@@ -1,7 +1,7 @@
 //! Names of counters.
 //!
 //! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle
-//! masks to reasons. Unknown names are no metrics.
+//! masks to reasons. Unknown names are not metrics.
 //!
 //! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`;
 //! Prometheus node exporter, collector `infiniband`.

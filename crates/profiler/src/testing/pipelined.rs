@@ -1,6 +1,6 @@
 //! A pipeline whose recording describes nothing.
 //!
-//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor parallel groups of neighbours,
+//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor-parallel groups of neighbours,
 //! by names alone: no groups, no launches, no steps. A message takes a fixed time after both ends have
 //! entered, and both leave it together.
 

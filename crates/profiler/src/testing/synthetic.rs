@@ -1,6 +1,6 @@
 //! A simulated job that follows a plan.
 //!
-//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce
+//! Responsible for: layers of compute with a tensor-parallel all-reduce each, then a data-parallel all-reduce
 //! and an optimizer. A host that runs ahead launches them. Some ranks can be slow, late or idle. Waits are
 //! simulated, so the traces are consistent. Not realistic beyond that.
 
@@ -18,9 +18,9 @@ const EPOCH: i64 = 1_710_000_000_000_000_000;
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Ranks per tensor parallel group, which are neighbours.
+    /// Ranks per tensor-parallel group, which are neighbours.
     pub tensor: u32,
-    /// Number of data parallel replicas.
+    /// Number of data-parallel replicas.
     pub data: u32,
     /// Number of steps.
     pub steps: u32,
@@ -30,7 +30,7 @@ pub struct Synthetic {
     pub kernels: u32,
     /// Compute time of a layer, in nanoseconds.
     pub compute: i64,
-    /// Transfer time of a tensor parallel all-reduce in nanoseconds; the data parallel one takes ten times
+    /// Transfer time of a tensor-parallel all-reduce in nanoseconds; the data parallel one takes ten times
     /// that.
     pub transfer: i64,
     /// Variation of kernel durations, in parts per thousand.
@@ -58,7 +58,7 @@ pub struct Synthetic {
     pub late_start: Vec<(u32, u32, i64)>,
     /// (rank, nanoseconds): host time per launch.
     pub slow_host: Vec<(u32, i64)>,
-    /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
+    /// (shard, factor): slower transfers of the data-parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
     /// Steps in which these are slow; empty for all of them. If not, the sizes of reductions are those of
     /// every step, as in a real job.

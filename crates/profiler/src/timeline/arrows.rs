@@ -147,7 +147,7 @@ impl Places {
 /// The sender and the receiver of a message.
 fn message(members: &[PartRef], joined: &Joined) -> Option<(PartRef, PartRef)> {
     let kind =
-        |at: &PartRef| joined.matching.part(*at).operation.and_then(crate::communication::Operation::kind);
+        |at: &PartRef| joined.matching.part(*at).operation.and_then(railwright_step::CollectiveKind::in_plan);
     let [a, b] = members else { return None };
     match (kind(a), kind(b)) {
         (Some(CollectiveKind::Send), Some(CollectiveKind::Receive)) => Some((*a, *b)),

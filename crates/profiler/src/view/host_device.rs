@@ -68,7 +68,7 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
 }
 
 /// Tests whether the name of an operator communicates. The framework's own operators (`c10d::`) only issue
-/// communication that also exists under another name.
+/// communication that also exists under a different name.
 fn communicates(name: &str, table: &NameTable) -> bool {
     name.starts_with("c10d::") || table.class(name).is_some()
 }

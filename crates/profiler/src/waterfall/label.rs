@@ -370,7 +370,7 @@ impl Parts {
         self.0[label.place()]
     }
 
-    /// Time of all labels that fit.
+    /// Time of all selected labels.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> i64 {
         self.iter().filter(|(label, _)| fits(*label)).map(|(_, time)| time).sum()
     }

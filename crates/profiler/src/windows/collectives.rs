@@ -7,9 +7,9 @@
 
 use super::StepWindow;
 use crate::RankTrace;
-use crate::communication::Operation;
 use crate::matching::Matching;
 use indexmap::IndexMap;
+use railwright_step::CollectiveKind;
 use rustc_hash::FxBuildHasher;
 
 /// Minimum disagreement between ranks, as a share of a step, for a common moment: that would cut the first
@@ -28,7 +28,8 @@ type Signature = (u32, u8, u64);
 /// Ends of collectives of all ranks by key, each list in order.
 fn ends(matching: &Matching) -> Vec<(Signature, Vec<i64>)> {
     let ranks = matching.parts.iter().filter(|parts| !parts.is_empty()).count();
-    let operation = |operation: Option<Operation>| operation.map_or(u8::MAX, |operation| operation as u8);
+    let operation =
+        |operation: Option<CollectiveKind>| operation.map_or(u8::MAX, |operation| operation as u8);
     let mut lists: IndexMap<Signature, Vec<i64>, FxBuildHasher> = IndexMap::default();
     if ranks == 1 {
         for part in matching.parts.iter().flatten() {
@@ -39,7 +40,7 @@ fn ends(matching: &Matching) -> Vec<(Signature, Vec<i64>)> {
     } else {
         for collective in &matching.collectives {
             let members = matching.members(collective);
-            if members.len() == ranks && collective.operation.is_none_or(Operation::blocks_all) {
+            if members.len() == ranks && collective.operation.is_none_or(CollectiveKind::blocks_all) {
                 let end = members.iter().map(|at| matching.part(*at).end).max().unwrap_or_default();
                 let signature =
                     (collective.communicator, operation(collective.operation), collective.bytes.unwrap_or(0));

@@ -46,7 +46,7 @@ pub(super) fn is_open(view: &View<'_>, boundaries: &[Boundary]) -> bool {
     !counts.is_empty() && last.is_some_and(|last| last < (1.0 - NEAR) * lower_median(&mut counts))
 }
 
-/// Minimum number of steps from which an incomplete last one is dropped.
+/// Minimum number of steps for which an incomplete last one is dropped.
 const DROPPED_FROM: usize = 3;
 
 /// Drops the last step of recordings without step marks that end within it on every rank: its duration is not
@@ -145,7 +145,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
             let at = moments.binary_search_by_key(&cut.member, |moment| moment.0).ok();
             at.map(|at| moments[at].2)
         };
-        // A start without the end is no record of the step.
+        // A start without the end is not a record of the step.
         let ends = |cut: &Cut| {
             let last = cut.boundaries.last().map(|boundary| boundary.time);
             starts(cut).is_some_and(|start| !(cut.is_open && last == Some(start)))

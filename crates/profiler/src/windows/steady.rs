@@ -67,14 +67,14 @@ fn far(durations: &[f64]) -> usize {
     far.last().map_or(0, |((count, _), _)| count)
 }
 
-/// Tests whether this number of leading steps is apart from all others.
+/// Tests whether this number of leading steps is separate from all others.
 fn is_apart(durations: &[f64], count: usize) -> bool {
     let (before, rest) = durations.split_at(count);
     let usual = median(rest);
     let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
     let longer = if rest.len() < KNOWN { LONGER } else { LONGER_THAN_MANY };
     let limit = usual + (DEVIATIONS * median(&deviations)).max(longer * usual);
-    // The variation between later steps is no warm-up.
+    // The variation between later steps is not warm-up.
     let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
     before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
 }
@@ -222,7 +222,7 @@ mod tests {
         for (durations, expected) in [
             (&[900.0, 100.0, 101.0, 99.0, 100.0][..], 1),
             (&[900.0, 400.0, 101.0, 99.0, 100.0], 2),
-            // A step in the middle is no warm-up.
+            // A step in the middle is not warm-up.
             (&[100.0, 101.0, 900.0, 100.0], 0),
             // Nor is a first step within the variation of the others.
             (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(warm_up_of(&steps, &[(10, 90)]), 1);
         assert_eq!(warm_up_of(&steps, &[(0, 80), (90, 180)]), 2);
-        // Some steps must remain, and annotated steps in the middle are no start.
+        // Some steps must remain, and annotated steps in the middle are not the start.
         assert_eq!(warm_up_of(&steps, &[(0, 300)]), 0);
         assert_eq!(warm_up_of(&steps, &[(110, 190)]), 0);
         assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);

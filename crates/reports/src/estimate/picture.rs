@@ -1,4 +1,4 @@
-//! `estimate --svg` and `memory --svg`: breakdown of the step time, and of the memory of each stage, as bars.
+//! `estimate --svg` and `memory --svg`: breakdown of the step time and of the memory of each stage, as bars.
 //!
 //! Responsible for: parts of a result as bars of a chart. Does not compute: lengths are the values of the
 //! report.
@@ -15,7 +15,7 @@ const SHORT: f64 = 10.0;
 /// Parts within parts of less than this share of the step have no bar.
 const SMALLEST: f64 = 0.005;
 
-/// The parts of the step on the critical stage, a bar each, the parts of a part beneath it.
+/// The parts of the step on the critical stage, one bar each, the parts of a part beneath it.
 pub fn breakdown(estimate: &Estimate) -> String {
     let (scale, unit) = if estimate.time.time.get() < SHORT { (1e3, "ms") } else { (1.0, "s") };
     let bar = |part: &Part, indent: &str| Bar {
@@ -43,7 +43,7 @@ pub fn breakdown(estimate: &Estimate) -> String {
     })
 }
 
-/// Memory of each stage at its peak, one bar a stage, one colour a kind.
+/// Memory of each stage at its peak, one bar per stage, one colour per kind.
 pub fn memory(title: &str, report: &MemoryReport) -> String {
     const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
     let mut kinds: Vec<String> = Vec::new();

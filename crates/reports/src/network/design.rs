@@ -121,7 +121,7 @@ const fn word(why: Unsimulated) -> &'static str {
 const fn reason(why: Unsimulated) -> &'static str {
     match why {
         Unsimulated::CostsMore => {
-            "a token costs more than on the cheapest simulated network, even at the lower bound of the step time"
+            "a token costs more than on the cheapest simulated network, even at the lower bound on the step time"
         }
         Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
         Unsimulated::NoDevicePrice => {

@@ -10,7 +10,7 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_tuner::simulate::quantile;
 use serde::Serialize;
 
-/// A played table.
+/// A table of flows with simulated times.
 #[derive(Default)]
 pub struct Answered {
     /// Name of the network.
@@ -51,7 +51,7 @@ pub struct Shown {
     pub begin: Seconds,
     /// End of the flow.
     pub end: Seconds,
-    /// Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested
+    /// Upper bound on the end on a lossless network (PFC, credits), for flows that pauses at a congested
     /// receiver may delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_end: Option<Seconds>,
@@ -89,7 +89,7 @@ pub struct FlowsFields<'a> {
     flows: &'a [Shown],
     /// Number of flows that pauses at a congested receiver may delay.
     held_up: usize,
-    /// Upper bound of the makespan with such pauses.
+    /// Upper bound on the makespan with such pauses.
     latest_makespan: Option<Seconds>,
 }
 

@@ -83,8 +83,8 @@ fn targets(report: &RailOnlyReport) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// Reasons of claims that are not simply reproduced. They are listed apart, because most terminals are too
-/// narrow for them in the table.
+/// Reasons of claims that are not simply reproduced. They are listed separately, because most terminals are
+/// too narrow for them in the table.
 fn reasons(report: &RailOnlyReport) -> Vec<Cell> {
     let open = report.targets.iter().filter(|t| t.status != Status::Reproduced && !t.claim.reason.is_empty());
     open.map(|target| Cell::from(format!("{}: {}", target.claim.claim, target.claim.reason))).collect()

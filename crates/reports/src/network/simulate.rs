@@ -130,7 +130,7 @@ fn background(simulation: &Simulation) -> String {
 const CONGESTED: f64 = 1.5;
 
 fn difference(time: Seconds, of: Seconds) -> Cell {
-    // Rounding is no difference.
+    // Rounding is not a difference.
     if time.get().abs() < 1e-9 * of.get() {
         return Cell::number("none", 0.0);
     }

@@ -1,4 +1,4 @@
-//! `network topologies`: kinds, their keys, and published systems counted again.
+//! `network topologies`: kinds, their keys, and part counts of published systems.
 
 use railwright_network::topology::published::Row;
 use railwright_network::topology::{DesignSpec, Kind};

@@ -234,7 +234,7 @@ impl Answer for Sums {
     }
 
     fn csv(&self) -> String {
-        // All rows, also those not shown on a terminal.
+        // All rows, including those not shown on a terminal.
         let table = match &self.view {
             View::Kind => exchanges(&self.summary),
             View::Pair => pairs(&self.summary),

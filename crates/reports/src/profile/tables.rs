@@ -315,7 +315,7 @@ impl Shown {
         let all = &self.report.recorded;
         document.heading_with(
             "common recording",
-            "from the last rank's first to the first rank's last activity; mean over ranks",
+            "time in which all ranks have device activity; mean over ranks",
         );
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![

@@ -35,8 +35,8 @@ pub struct Program {
     pub outputs: &'static [&'static str],
     /// Commands with results in HTML.
     pub pages: &'static [&'static str],
-    /// Kinds of results of commands with other names than their result; the rest have one of the command's
-    /// name.
+    /// Kinds of results of commands whose names differ from their result's; the rest have one of the
+    /// command's name.
     pub kinds: &'static [Kinds],
     /// Version of the fields of results.
     pub schema_version: u32,

@@ -1,7 +1,7 @@
 //! Arguments as words: for the parser, and in the user's spelling.
 //!
-//! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag.
-//! Values of another kind than the argument's, and arguments that may not be set, are errors.
+//! Responsible for: conversion of values to text, in an order and spelling in which no value can be parsed as
+//! a flag. Values of a kind other than the argument's, and arguments that may not be set, are errors.
 
 use super::offered::{is_called, name_of};
 use super::program::{Caller, Interface};

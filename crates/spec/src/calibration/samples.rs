@@ -2,6 +2,7 @@
 //!
 //! Responsible for: their types. Independent of the position of a measurement in a file.
 
+use crate::Collective;
 use crate::precision::DataType;
 use crate::quantity::Seconds;
 use serde::{Deserialize, Serialize};
@@ -60,55 +61,12 @@ pub struct AttentionSample {
     pub times: Vec<Seconds>,
 }
 
-/// Kind of collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CollectiveKind {
-    /// Every rank ends with the sum.
-    AllReduce,
-    /// Every rank ends with all shards.
-    AllGather,
-    /// Every rank ends with one shard of the sum.
-    ReduceScatter,
-    /// Every rank sends a part to each.
-    AllToAll,
-    /// Every rank ends with one rank's buffer.
-    Broadcast,
-    /// One rank sends to its neighbour.
-    SendReceive,
-}
-
-impl CollectiveKind {
-    /// All kinds.
-    pub const ALL: [Self; 6] = [
-        Self::AllReduce,
-        Self::AllGather,
-        Self::ReduceScatter,
-        Self::AllToAll,
-        Self::Broadcast,
-        Self::SendReceive,
-    ];
-
-    /// Name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all_reduce",
-            Self::AllGather => "all_gather",
-            Self::ReduceScatter => "reduce_scatter",
-            Self::AllToAll => "all_to_all",
-            Self::Broadcast => "broadcast",
-            Self::SendReceive => "send_receive",
-        }
-    }
-}
-
 /// A collective of one size with all its measurements. Bytes by nccl-tests' convention: the gathered buffer
 /// of an all-gather, the input of a reduce-scatter, else one rank's buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveSample {
-    /// Kind of collective.
-    pub operation: CollectiveKind,
+    /// Measured operation.
+    pub operation: Collective,
     /// Number of ranks.
     pub ranks: u64,
     /// Number of hosts of these ranks; `None` if not recorded.

@@ -23,7 +23,7 @@ fn sample() -> Calibration {
         evidence: evidence(120),
     };
     let law = CollectiveLaw {
-        operation: CollectiveKind::AllReduce,
+        operation: Collective::AllReduce,
         ranks: 8,
         regime: Regime::Burst,
         base_us: 14.0,
@@ -78,7 +78,7 @@ fn what_was_written_is_read_back() {
     assert_eq!(Calibration { file: "c.toml".into(), ..before.clone() }, after);
     assert!(text.contains("points = [[1000000000.0, 0.5], [100000000000.0, 0.9]]"), "{text}");
     // Sustained laws precede burst laws.
-    let law = after.collective(CollectiveKind::AllReduce, 8).expect("two laws");
+    let law = after.collective(Collective::AllReduce, 8).expect("two laws");
     assert_eq!(law.regime, Regime::Sustained);
     let network = after.network.as_ref().expect("a network");
     assert!(network.covers(2) && network.covers(8) && !network.covers(9));

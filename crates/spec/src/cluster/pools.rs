@@ -10,7 +10,7 @@ use crate::run::{Field, Kind, Value};
 use serde::Serialize;
 use std::ops::Range;
 
-/// Devices of another kind, as written: `dgx-a100:32`.
+/// Devices of a different kind, as written: `dgx-a100:32`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolSpec {
     /// Cluster or accelerator of the catalogue.
@@ -46,7 +46,7 @@ fn read_pool(text: &str) -> Result<PoolSpec, Problem> {
     Ok(PoolSpec { name: name.trim().to_owned(), devices })
 }
 
-/// Devices of another kind in the same job.
+/// Devices of a different kind in the same job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pool {

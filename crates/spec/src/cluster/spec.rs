@@ -308,7 +308,7 @@ impl ClusterSpec {
 }
 
 impl Cluster {
-    /// Places the pools behind the devices of the main kind.
+    /// Places the pools after the devices of the main kind.
     fn with_pools(mut self, pools: &Pools) -> Result<Self, Problem> {
         let key = "cluster.pools";
         let of_others: u64 = pools.0.iter().fold(0, |sum, pool| sum.saturating_add(pool.devices));

@@ -4,7 +4,7 @@
 //! into a [`Model`] and checks the whole. Independent of JSON and family names.
 //!
 //! Labels of fused GEMMs: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up`
-//! without a gate), `down`, the same behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`,
+//! without a gate), `down`, the same after `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`,
 //! `latent_up`, `in_proj`, `head`; a few families add their own. Weights with one label share input and
 //! module.
 
@@ -41,7 +41,7 @@ pub(super) struct Block {
     pub(super) weights: Vec<Weight>,
 }
 
-/// A matrix outside of mixer and feed-forward (hyper-connections, per-layer inputs).
+/// A matrix outside mixer and feed-forward (hyper-connections, per-layer inputs).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ExtraMatrix {
     pub(super) name: &'static str,
@@ -153,7 +153,7 @@ impl Block {
         }
     }
 
-    /// Returns the block with another span of its softmax attention, for families that vary it by layer.
+    /// Returns the block with a different span of its softmax attention, for families that vary it by layer.
     pub(super) fn with_span(mut self, span: Span) -> Self {
         self.edit_attention(|attention| attention.span = span);
         self

@@ -132,7 +132,7 @@ fn unknown(name: &str) -> Problem {
             .filter(|n| !n.contains('/'))
     });
     let otherwise = format!(
-        "the catalogue has {} models, such as {}; or a path to a config.json",
+        "use one of the {} models of the catalogue, such as {}, or the path of a config.json",
         FILES.len(),
         FILES.iter().step_by(FILES.len().div_ceil(6).max(1)).map(|(n, _)| *n).collect::<Vec<_>>().join(", ")
     );

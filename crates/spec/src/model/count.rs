@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterCount {
-    /// All parameters, towers included, a tied embedding counted once, without multi-token prediction.
+    /// All parameters, including towers, a tied embedding counted once, without multi-token prediction.
     pub total: u64,
     /// Word embedding.
     pub word_embedding: u64,

@@ -278,8 +278,8 @@ impl Plan {
         self.optimizer == Optimizer::Lora && self.frozen_weights == FrozenWeights::Nf4
     }
 
-    /// True if a weight is frozen and held in four bits: matrices of layers, also those without an adapter.
-    /// bitsandbytes excludes the head.
+    /// True if a weight is frozen and held in four bits: matrices of layers, including those without an
+    /// adapter. bitsandbytes excludes the head.
     pub fn holds_in_nf4(&self, weight: &Weight) -> bool {
         self.has_nf4_weights()
             && matches!(weight.usage, Usage::Matmul { .. })

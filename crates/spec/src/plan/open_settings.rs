@@ -11,7 +11,7 @@ use crate::software::Software;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenSettings {
     /// True for each unspecified overlap. Recipes set what the plan assumes; the framework's arguments may
-    /// have it off.
+    /// leave it off.
     pub overlap: Overlap,
     /// True if the imbalance of the experts is unspecified. The plan assumes the middle of forced and
     /// natural routing.

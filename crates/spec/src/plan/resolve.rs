@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::software::{self, Software};
 
 impl Plan {
-    /// Default plan without a layout, chosen to fit. It is not optimal: use the search.
+    /// Default plan without a layout, chosen to fit. It is not optimal: use the search for that.
     pub fn default_for(model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         PlanSpec::default().resolve(model, cluster)
     }
@@ -94,7 +94,13 @@ impl PlanSpec {
             expert_tensor_parallel: self
                 .expert_tensor_parallel
                 .unwrap_or_else(|| expert_tensor(software, model, [tensor, context, data, expert])),
-            sharding: sharding.unwrap_or_else(|| usual_sharding(software, data.saturating_mul(context))),
+            sharding: self.sharding.unwrap_or_else(|| {
+                let reshard_after_forward = pipeline <= 1 || !software.keeps_gathered_in_pipelines;
+                sharding.map_or_else(
+                    || usual_sharding(software, data.saturating_mul(context)),
+                    |full| Sharding { reshard_after_forward, ..full },
+                )
+            }),
             segment: None,
             rank_order: self.rank_order.unwrap_or(RankOrder::TensorContextDataPipeline),
             micro_batch,

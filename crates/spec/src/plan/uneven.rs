@@ -76,7 +76,7 @@ fn matmul_weights(layer: &Layer) -> f64 {
         FeedForward::MixtureOfExperts(moe) => moe.top_k as f64 / moe.experts.max(1) as f64,
         _ => 1.0,
     };
-    // What runs on other positions than the sequence's costs little.
+    // What runs on positions other than the sequence's costs little.
     let matmuls = layer.weights.iter().filter(|w| matches!(w.usage, Usage::Matmul { positions: None, .. }));
     matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
 }

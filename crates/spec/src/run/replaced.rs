@@ -1,4 +1,4 @@
-//! Settings of an earlier layer that a later layer replaces through another key.
+//! Settings of an earlier layer that a later layer replaces through a different key.
 //!
 //! Responsible for: keys that depend on others. A run file with `precision.compute` and a flag `--precision`
 //! have no key in common, but the flag takes precedence.

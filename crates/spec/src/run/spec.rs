@@ -295,7 +295,7 @@ pub(super) fn from_words(word: &str, kind: Kind) -> Value {
     }
 }
 
-/// Hint for a value that is no count.
+/// Hint for a value that is not a count.
 const COUNTS: &str = "write a count as in `8192`, `8k` or `1M`";
 
 /// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is

@@ -51,17 +51,21 @@ impl Kind {
     /// Description of the expected value, for messages.
     pub fn expects(self) -> String {
         let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let any_of = |names: &[&str]| match names {
+            [some @ .., last] if !some.is_empty() => format!("{} or `{last}`", quoted(some)),
+            one => quoted(one),
+        };
         match self {
             Self::Text => "a string".to_owned(),
             Self::Count => "a whole number, 0 or more".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Choice(names) => format!("one of {}", quoted(names)),
-            Self::Form(examples) => format!("a value such as {}", quoted(examples)),
+            Self::Form(examples) => format!("a value such as {}", any_of(examples)),
             Self::Counts => "a list of whole numbers".to_owned(),
             Self::Texts => "a list of strings".to_owned(),
-            Self::Quantity(examples) => format!("a value with a unit, such as {}", quoted(examples)),
-            Self::Amount(examples) => format!("a number, or a value such as {}", quoted(examples)),
+            Self::Quantity(examples) => format!("a value with a unit, such as {}", any_of(examples)),
+            Self::Amount(examples) => format!("a number, or a value such as {}", any_of(examples)),
         }
     }
 
@@ -83,7 +87,7 @@ impl Value {
         }
     }
 
-    /// The text itself, or the TOML form of another value.
+    /// The text itself, or the TOML form of any other value.
     pub fn to_plain(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

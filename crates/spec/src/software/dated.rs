@@ -90,7 +90,7 @@ fn container(words: &[&str], at: usize) -> Option<Month> {
     if digits == 2 && is_named { Month::new(2000 + year, month) } else { None }
 }
 
-/// Month of the newest known release of the same major version that is no newer. Another major version is
+/// Month of the newest known release of the same major version that is not newer. Another major version is
 /// another scheme: `25.09` is a month.
 fn released(words: &[&str], at: usize, releases: &[Release]) -> Option<Month> {
     let (version, _) = version(words[at])?;

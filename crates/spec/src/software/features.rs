@@ -28,7 +28,7 @@ pub struct Feature {
     /// Lowercase phrases that exclude it.
     #[serde(default)]
     pub unless: Vec<String>,
-    /// Name of a choice, of whose features a stack has one at most. The others are then no alternatives.
+    /// Name of a choice; a stack has at most one of its features. The others are then no alternatives.
     #[serde(default)]
     pub choice: Option<String>,
     /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do
@@ -57,13 +57,14 @@ struct Changes {
     overlap: Option<Overlap>,
     broadcasts_parameters: Option<bool>,
     parks_moments: Option<bool>,
+    recomputes_exchange: Option<bool>,
     /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
-    /// Lower bound of the bytes per logit of the loss: separate operators.
+    /// Lower bound on the bytes per logit of the loss: separate operators.
     least_loss_bytes_per_logit: Option<f64>,
-    /// Upper bound of the bytes per logit of the loss: a fused kernel.
+    /// Upper bound on the bytes per logit of the loss: a fused kernel.
     most_loss_bytes_per_logit: Option<f64>,
-    /// Lower bounds of the bytes per element of an RMSNorm, forward and backward: separate operators.
+    /// Lower bounds on the bytes per element of an RMSNorm, forward and backward: separate operators.
     least_norm_bytes: Option<[f64; 2]>,
     gathers_logits: Option<bool>,
     gathers_tokens: Option<bool>,
@@ -171,6 +172,7 @@ impl Changes {
             overlap: self.overlap.unwrap_or(software.overlap),
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
+            recomputes_exchange: self.recomputes_exchange.unwrap_or(software.recomputes_exchange),
             gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
             host_us_per_layer: self.host_us_per_layer.unwrap_or(software.host_us_per_layer),

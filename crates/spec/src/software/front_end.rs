@@ -1,8 +1,8 @@
 //! Programs in front of a software generation that pass on only a part of its choices, as
-//! `catalog/front_ends.toml` has them.
+//! listed in `catalog/front_ends.toml`.
 //!
-//! Responsible for: the one rule for the settings that a launch file of such a program can have. Refuses to
-//! price or to forbid: a plan beyond it is still estimated, but no search ranks it for that file.
+//! Responsible for: the one rule for the settings that a launch file of such a program can have. Neither
+//! prices nor forbids: a plan beyond it is still estimated, but no search ranks it for that file.
 
 use super::Offers;
 use crate::plan::{ContextKind, RecomputeModule};

@@ -285,6 +285,18 @@ mod tests {
         assert_eq!(id("own code, torch.compile (2026-08)", "", "Hopper"), "torchtitan-2026-compile");
     }
 
+    /// torchtitan's selective checkpointing keeps the results of all-to-alls since September 2025. A stack
+    /// without a date is taken for a newer one.
+    #[test]
+    fn torchtitan_before_september_2025_repeats_the_exchange_of_experts() {
+        let of = |framework| id(framework, "", "Hopper");
+        assert_eq!(of("torchtitan (2025-08)"), "torchtitan-2024-eager+recomputed-exchange");
+        assert_eq!(of("torchtitan (2025-08, torch.compile)"), "torchtitan-2024-compile+recomputed-exchange");
+        assert_eq!(of("torchtitan (2025-09)"), "torchtitan-2024-eager");
+        assert_eq!(of("torchtitan"), "torchtitan-2024-eager");
+        assert_eq!(of("PyTorch FSDP2 (torchtitan style, 2025-08)"), "torchtitan-2024-eager");
+    }
+
     /// Recipes for performance accumulate gradients in 16 bits; the library's other recipes do not.
     #[test]
     fn a_performance_recipe_has_gradients_in_16_bits() {
@@ -315,7 +327,7 @@ mod tests {
     /// A compiled loss leaves the layers eager, and PyTorch's fused attention is not unfused.
     #[test]
     fn parts_that_are_compiled_or_fused_alone_are_read_as_such() {
-        let of = |notes| id("torchtitan (2025-08)", notes, "Hopper");
+        let of = |notes| id("torchtitan (2025-10)", notes, "Hopper");
         assert_eq!(of("compile of loss"), "torchtitan-2024-eager+compiled-loss");
         assert_eq!(of("torch.compile, compiled loss"), "torchtitan-2024-compile+compiled-loss");
         assert_eq!(of("torch.compile; attention: torch SDPA"), "torchtitan-2024-compile");

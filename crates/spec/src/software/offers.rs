@@ -55,7 +55,7 @@ pub struct Offers {
     pub overlap: Overlap,
     /// True if recompute of activation functions covers only those of experts.
     pub recompute_activation_of_experts: bool,
-    /// True if 1F1B without interleaving waits for its transfers, also where `overlap` has them.
+    /// True if 1F1B without interleaving waits for its transfers, even where `overlap` includes them.
     pub overlaps_transfers_only_interleaved: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Overlap of a framework's arguments, where a plan assumes that of its recipes.
+//! Overlap of a framework's arguments, where a plan assumes the overlap of its recipes.
 //!
 //! Responsible for: the other overlap that a plan may have while its switches are unspecified. Excludes the
 //! price of either.

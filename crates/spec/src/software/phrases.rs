@@ -1,6 +1,6 @@
 //! Phrases in free text that name a part of a software stack.
 //!
-//! Responsible for: whether a text names a phrase, or denies it where it stands.
+//! Responsible for: whether a text contains a phrase, or denies it there.
 
 /// Words that deny what follows them.
 const BEFORE: &[&str] = &["no", "not", "without", "non", "never", "disabled", "un"];

@@ -36,7 +36,7 @@ const MOST_POINTS: usize = 4_000;
 /// New indices of a rank's spans.
 #[derive(Default)]
 struct Went {
-    /// By stream: the track, and the index of each span on it (`None` outside of the window).
+    /// By stream: the track, and the index of each span on it (`None` outside the window).
     streams: Vec<(u32, Vec<Option<u32>>)>,
     /// Bubbles as track and span, with their end time.
     bubbles: Vec<((u32, u32), Time)>,

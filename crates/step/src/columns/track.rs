@@ -85,7 +85,7 @@ pub struct Track {
     pub lengths: Vec<i64>,
     /// Indices into [`super::Columns::names`]; for merged spans, that of the longest.
     pub names: Vec<u32>,
-    /// Indices into [`super::Columns::classes`]; for merged spans, the class with most time.
+    /// Indices into [`super::Columns::classes`]; for merged spans, the class with the most time.
     pub colours: Vec<u8>,
     /// Micro-batches.
     pub micro_batch: Vec<i32>,
@@ -151,7 +151,7 @@ impl Run {
 
 impl Track {
     /// Converts rows inside the window to columns, with about `limit` spans at most. Also returns the target
-    /// index of every row; `None` outside of the window.
+    /// index of every row; `None` outside the window.
     pub fn of(head: TrackHead, rows: &[Row], window: Window, limit: usize) -> (Self, Vec<Option<u32>>) {
         let mut order: Vec<usize> = (0..rows.len()).filter(|at| window.holds(&rows[*at])).collect();
         order.sort_by_key(|at| (rows[*at].start, rows[*at].end));

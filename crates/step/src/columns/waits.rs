@@ -30,7 +30,7 @@ impl Waits {
                 is_there.then_some(SpanRef { rank: rank as u32, stream: at as u32, span: span as u32 })
             });
         let mut here = first?;
-        // A message consists of a send and a receive; more hops are no message.
+        // A message consists of a send and a receive; more hops are not a message.
         for _ in 0..8 {
             let from = self.edges.partition_point(|(to, _)| *to < here);
             let waited = self.edges[from..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);

@@ -177,7 +177,7 @@ pub(super) const PASSES: TableAbout = TableAbout {
         whole("step", "training step, as numbered by the recorder"),
         RANK,
         whole("stage", "the pipeline stage"),
-        whole("replica", "the data parallel replica"),
+        whole("replica", "the data-parallel replica"),
         whole("shard", "index among the ranks of the same stage and replica"),
         text("kind", "forward, backward, send_forward, receive_forward, gradient_reduce, ..."),
         whole("micro_batch", "the micro-batch, counted from 0"),

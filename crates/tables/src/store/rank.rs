@@ -26,7 +26,7 @@ const HOST_KINDS: [HostKind; 6] = [
     HostKind::Overhead,
     HostKind::Python,
 ];
-const COLLECTIVE_KINDS: [CollectiveKind; 9] = [
+const COLLECTIVE_KINDS: [CollectiveKind; 16] = [
     CollectiveKind::AllReduce,
     CollectiveKind::AllGather,
     CollectiveKind::ReduceScatter,
@@ -36,9 +36,16 @@ const COLLECTIVE_KINDS: [CollectiveKind; 9] = [
     CollectiveKind::Send,
     CollectiveKind::Receive,
     CollectiveKind::Barrier,
+    CollectiveKind::Dispatch,
+    CollectiveKind::Combine,
+    CollectiveKind::Notify,
+    CollectiveKind::Gather,
+    CollectiveKind::Scatter,
+    CollectiveKind::SendReceive,
+    CollectiveKind::Copy,
 ];
 
-/// Data outside of columns.
+/// Data outside columns.
 #[derive(Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

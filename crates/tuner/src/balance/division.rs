@@ -147,7 +147,7 @@ impl<'a> Pricer<'a> {
         Ok(Some(recompute::laid(&bare, entries)))
     }
 
-    /// Lower bounds of each virtual stage's forward and backward time, linear in its layers: value without
+    /// Lower bounds on each virtual stage's forward and backward time, linear in its layers: value without
     /// layers, and slope. The layers are recomputed as in the plan, or not at all if recompute is
     /// selected or limited to some layers.
     pub(super) fn lines(&self, chunks: usize) -> Result<Vec<Line>, Problem> {

@@ -1,6 +1,6 @@
 //! Search over divisions.
 //!
-//! Responsible for: the best division, or an upper bound of its distance from the one found. Moves of single
+//! Responsible for: the best division, or an upper bound on its distance from the one found. Moves of single
 //! layers find a good one; then a branch and bound covers all that could be better. Does not price: see the
 //! calculator.
 //!
@@ -20,7 +20,7 @@ use railwright_spec::quantity::Seconds;
 /// Result.
 pub(super) struct Found {
     pub best: Option<(Vec<u64>, Plan)>,
-    /// Lower bound of the step of any division.
+    /// Lower bound on the step of any division.
     pub bound: Seconds,
 }
 
@@ -115,7 +115,7 @@ struct Bounds {
     each: Vec<(f64, f64)>,
     /// Minimum time per layer on any virtual stage.
     layer: f64,
-    /// Time of the step outside of the pipeline, and the factor of the whole step.
+    /// Time of the step outside the pipeline, and the factor of the whole step.
     rest: f64,
     factor: f64,
     /// The stage of each virtual stage.
@@ -123,7 +123,7 @@ struct Bounds {
     per_stage: usize,
     chunks: usize,
     layers: u64,
-    /// Lower bound of the longest of the remaining stages for a number of layers: by stage, then layers.
+    /// Lower bound on the longest of the remaining stages for a number of layers: by stage, then layers.
     remaining: Vec<Vec<f64>>,
 }
 
@@ -173,7 +173,7 @@ impl Bounds {
         (forward + each.0 * n, backward + each.1 * n)
     }
 
-    /// Lower bound of the sum over all stages.
+    /// Lower bound on the sum over all stages.
     fn all(&self) -> f64 {
         self.ends.iter().map(|(f, b)| f + b).sum::<f64>() + self.layer * self.layers as f64
     }
@@ -192,7 +192,7 @@ impl Bounds {
         self.plan.micro_batches().max(1) as f64
     }
 
-    /// Lower bound of the pipeline's duration from a stage with one virtual stage; `all` is the sum over all
+    /// Lower bound on the pipeline's duration from a stage with one virtual stage; `all` is the sum over all
     /// stages.
     fn through(&self, stage: usize, (forward, backward): (f64, f64), all: f64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as f64);
@@ -204,7 +204,7 @@ impl Bounds {
         all + (m - 1.0) * backward + (m - ahead) * forward
     }
 
-    /// Lower bound of the step of any division with this prefix.
+    /// Lower bound on the step of any division with this prefix.
     fn step(&self, division: &[u64], left: u64) -> f64 {
         if self.plan.schedule.has_two_directions() {
             // Fused passes save time on both, so there is no useful bound.
@@ -221,7 +221,7 @@ impl Bounds {
         (longest + self.rest) * self.factor
     }
 
-    /// Lower bound of the pipeline's duration from stages with several virtual stages. Under interleaved 1F1B
+    /// Lower bound on the pipeline's duration from stages with several virtual stages. Under interleaved 1F1B
     /// the first micro-batch passes all virtual stages and returns to the stage. All its backward passes
     /// and the forward passes beyond its warm-up then remain. Under other schedules every stage is busy
     /// for all its passes.
@@ -269,7 +269,7 @@ impl Bounds {
         (count as f64).min(self.micro_batches())
     }
 
-    /// Lower bound of the longest of the remaining stages, which share the remaining layers: the lowest limit
+    /// Lower bound on the longest of the remaining stages, which share the remaining layers: the lowest limit
     /// under which the layers fit, by bisection, as every stage's time is linear in its layers.
     fn longest(&self, from: usize, left: u64) -> f64 {
         let all = self.all();

@@ -148,8 +148,8 @@ pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Second
     Ok(evaluate(&costing)?.time.total)
 }
 
-/// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 - T(no
-/// end) / T`.
+/// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 -
+/// T(unlimited) / T`.
 pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f64, Problem> {
     let mut ideal = cluster.clone();
     ideal.network.bandwidth = BytesPerSecond::new(1e18);

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of
 //! their cost in closed form. This ends when no other network can be cheaper; the references, the neighbours
-//! of the best and the fronts follow. Further, their cost per token with an interval, and a winner only if
-//! its interval is below all others. The closed form excludes oversubscription of sends, NICs shared by
-//! dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound.
-//! Does not repeat the search: each network keeps its best plan in closed form.
+//! of the best network and the fronts follow. It also gives their cost per token with an interval, and a
+//! winner only if its interval is below all others. The closed form excludes oversubscription of sends, NICs
+//! shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a
+//! lower bound. Does not repeat the search: each network keeps its best plan in closed form.
 
 use super::fabric::{step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};
@@ -35,7 +35,7 @@ const MOST_UNPRICED: usize = 12;
 /// packets (`docs/concepts/flow-model.md`).
 pub const MISSED: f64 = 0.14;
 
-/// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of
+/// Minimum number of flows of a simulated step for merging all groups of a kind into one flow, at the rate of
 /// the slowest: a second of simulation.
 pub const MOST_FLOWS: usize = 400_000;
 
@@ -62,10 +62,10 @@ pub struct Simulated {
     /// True if groups of one kind with different routes were simulated at the rate of the slowest. The
     /// interval is then wider.
     pub is_merged: bool,
-    /// Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+    /// Lower bound on the step. The interval changes the network's part by the error of flows, over all hash
     /// seeds.
     pub step_low: Seconds,
-    /// Upper bound of the step.
+    /// Upper bound on the step.
     pub step_high: Seconds,
     /// Cost of a million tokens. `None` without a device price.
     #[serde(flatten)]
@@ -88,7 +88,7 @@ pub enum Unsimulated {
     TooMany,
     /// It cannot be simulated; a warning has the reason.
     Failed,
-    /// The work was stopped before.
+    /// The work was stopped first.
     Stopped,
 }
 
@@ -194,7 +194,7 @@ fn simulate_candidates(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // A lower bound of the cost above the upper bound of the cheapest is always higher.
+        // A lower bound on the cost above the upper bound on the cheapest is always higher.
         if done >= FIRST && cost > lowest && !asked.every_network {
             break;
         }
@@ -319,7 +319,7 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
-/// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form
+/// Lower bound on the cost per token on a network, independent of its simulation: the cost in closed form
 /// without oversubscription and forwarding between rails. The closed form has both in sequence with
 /// everything else, and flows may hide them. The error of flows is subtracted, because networks with
 /// overlapping intervals are equal.
@@ -340,7 +340,7 @@ fn closed_cost(row: &Row) -> Option<f64> {
 }
 
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at
-/// most `lowest` on another network. At longer ones the lower bound of its cost is above that. It solves `c
+/// most `lowest` on another network. At longer ones the lower bound on its cost is above that. It solves `c
 /// (t - m (t - r)) / f = lowest` for `t`. `c` is the cost of the step time `f` in closed form, of which `r`
 /// is not the network's; `m` is the missed share.
 fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
@@ -357,7 +357,7 @@ fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
     Seconds::new(beaten.max(SLOW * fresh))
 }
 
-/// Part of a step outside of the network, in seconds.
+/// Part of a step outside the network, in seconds.
 fn rest(found: &Found) -> f64 {
     found.fresh_step_time.get() * (1.0 - found.network_share).clamp(0.0, 1.0)
 }

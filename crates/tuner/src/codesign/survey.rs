@@ -55,7 +55,7 @@ struct Surveyed {
     entries: Vec<Entry>,
     /// All layouts below this time are among the entries, in seconds.
     complete_below: f64,
-    /// Lower bounds of all layouts of the searched parallel sizes, in seconds.
+    /// Lower bounds on all layouts of the searched parallel sizes, in seconds.
     least: BTreeMap<Degrees, f64>,
 }
 
@@ -107,7 +107,7 @@ impl Survey {
         });
     }
 
-    /// Raises lower bounds of the time of all layouts on a network, by parallel sizes, to those from the
+    /// Raises lower bounds on the time of all layouts on a network, by parallel sizes, to those from the
     /// searches of networks that are at least as good.
     pub fn raise(&self, least: &mut BTreeMap<Degrees, f64>, cluster: &Cluster) {
         for better in self.networks.iter().filter(|one| is_at_least_as_good(&one.cluster, cluster)) {
@@ -182,7 +182,7 @@ impl Surveyed {
         if starts_late && self.cluster.network != cluster.network { 1.0 - LATE_START } else { 1.0 }
     }
 
-    /// Lower bound of an unlisted layout on a network that is better in no property, in seconds.
+    /// Lower bound on an unlisted layout on a network that is better in no property, in seconds.
     fn least_here(&self, cluster: &Cluster) -> f64 {
         self.complete_below * self.kept(cluster)
     }

@@ -425,7 +425,7 @@ fn simulation_decides_between_networks() {
     let best = answered.contenders.first().and_then(|&at| rows[at].simulated.as_ref()).expect("simulated");
     for (at, row) in rows.iter().enumerate() {
         let Some(simulated) = &row.simulated else {
-            // Networks without simulation cost more in closed form than the upper bound of the best.
+            // Networks without simulation cost more in closed form than the upper bound on the best.
             let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
             assert!(closed > best.cost.expect("a price").dollars_high);
             assert_eq!(row.unsimulated, Some(Unsimulated::CostsMore));

@@ -84,7 +84,7 @@ pub struct Point {
     pub time: Seconds,
     /// Time of the 90th percentile over hash seeds.
     pub time_p90: Seconds,
-    /// Lower and upper bound of the median. `None` if measurements cover the collective.
+    /// Lower and upper bound on the median. `None` if measurements cover the collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<[Seconds; 2]>,
     /// Bytes over time.
@@ -93,7 +93,7 @@ pub struct Point {
     pub bus_bandwidth: BytesPerSecond,
 }
 
-/// Times of a collective. Fails for ranks outside of the network, and for groups without a connection.
+/// Times of a collective. Fails for ranks outside the network, and for groups without a connection.
 pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
     curve_watched(cluster, network, question, &mut |_, _| ControlFlow::Continue(()))
 }

@@ -1,4 +1,4 @@
-//! Upper bound of the distance from the optimum.
+//! Upper bound on the distance from the optimum.
 //!
 //! Responsible for: a lower bound on the pipeline's duration from the minimum time of each stage. Does not
 //! improve the solution.
@@ -12,7 +12,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// Upper bound of the gain over an evaluated plan, as a share of its step; `least` has the time of one
+/// Upper bound on the gain over an evaluated plan, as a share of its step; `least` has the time of one
 /// micro-batch on each stage and its bound.
 ///
 /// With one virtual stage per device and nothing offloaded, forward and backward are fixed and only recompute

@@ -42,7 +42,7 @@ pub(super) struct Solution {
     pub beside: usize,
     /// Time of forward, backward and recompute of one micro-batch through all virtual stages of the group.
     pub time: Seconds,
-    /// Lower bound of the time of any choice.
+    /// Lower bound on the time of any choice.
     pub bound: Seconds,
 }
 
@@ -121,7 +121,7 @@ struct Item {
     treatment: usize,
     /// Bytes kept of all micro-batches alive.
     weight: f64,
-    /// Lower bound of the additional time per layer, in s.
+    /// Lower bound on the additional time per layer, in s.
     cost: f64,
 }
 

@@ -34,8 +34,8 @@ pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     }
 }
 
-/// Modules that some layer of the model has, by the kind of the software's policies: also those that this
-/// generation lacks.
+/// Modules that some layer of the model has, by the kind of the software's policies, including those that
+/// this generation lacks.
 pub fn named_modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     [CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators]

@@ -1,4 +1,4 @@
-//! Lower bounds of a step's time, from device times of layers alone.
+//! Lower bounds on a step's time, from device times of layers alone.
 //!
 //! Responsible for: bounds for every strategy with a given prefix of choices, with minimum recompute and
 //! maximum overlap. Excludes estimates: uncertain terms are omitted.
@@ -10,7 +10,7 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 
-/// Upper bound of the rounding of a sum of some thousand terms, with a large margin.
+/// Upper bound on the rounding of a sum of some thousand terms, with a large margin.
 const ROUNDING: f64 = 1.0 - 1e-9;
 
 /// Forward, both halves of backward (exposed communication included), and the exposed communication of the
@@ -93,7 +93,7 @@ impl Prefix {
         }
     }
 
-    /// Lower bound of the passes of a step for any assignment of layers to stages: the total work, shared
+    /// Lower bound on the passes of a step for any assignment of layers to stages: the total work, shared
     /// equally. With `fuses`, pairs of passes may hide all exposed communication.
     pub(super) fn shared(&self, stages: u64, micro_batches: u64, fuses: bool) -> f64 {
         let mut sum = self.total;
@@ -117,7 +117,7 @@ impl Prefix {
             .collect()
     }
 
-    /// Lower bound of the passes of a step, with the first `covered` layers of every chunk recomputed at the
+    /// Lower bound on the passes of a step, with the first `covered` layers of every chunk recomputed at the
     /// times in `recompute`. Needs the sums of [`Prefix::expand`]. Sharded parameters, the host and
     /// offload only add to it.
     pub(super) fn passes(

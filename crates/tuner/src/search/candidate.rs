@@ -46,7 +46,7 @@ pub struct Candidate {
     pub tokens_per_second: f64,
     /// Rent of the devices for a billion tokens; `None` without a price.
     pub dollars_per_billion_tokens: Option<Dollars>,
-    /// UnusualFeatures, the most severe first.
+    /// Unusual features, the most severe first.
     pub oddities: Vec<UnusualFeature>,
     /// True if its difference from the best is within the error of the model between two layouts.
     pub tied_with_best: bool,

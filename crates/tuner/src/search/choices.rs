@@ -1,4 +1,4 @@
-//! Choices of a piece outside of the pipeline: sharding, switches, sequence and context.
+//! Choices of a piece outside the pipeline: sharding, switches, sequence and context.
 //!
 //! Responsible for: valid combinations, and those that need no trial. Does not price.
 

@@ -96,7 +96,7 @@ pub struct Search<'a> {
     refused: u64,
     /// The tie, and the number of rows of families to return. `None` if no rows are requested.
     families: Option<(Tie, usize)>,
-    /// Lower bound of the time of any strategy of each piece, if known.
+    /// Lower bound on the time of any strategy of each piece, if known.
     least: Vec<f64>,
     /// Cached layers, shared by all threads and by the search for rows of families.
     pub(super) layers: Arc<LayerMemo>,
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
         self.pieces = keyed.into_iter().map(|(_, degrees)| degrees).collect();
     }
 
-    /// Promise of a piece: a lower bound of the time of its strategies with the smallest micro-batch, in
+    /// Promise of a piece: a lower bound on the time of its strategies with the smallest micro-batch, in
     /// seconds.
     pub fn promise(&self, index: usize, worker: &mut Worker) -> f64 {
         self.pieces.get(index).map_or(f64::INFINITY, |degrees| walk::promise(self, *degrees, worker))
@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
         Some(search)
     }
 
-    /// Removes pieces without a strategy up to a time, in seconds, by a lower bound of the time of each
+    /// Removes pieces without a strategy up to a time, in seconds, by a lower bound on the time of each
     /// piece's strategies. The results of the rest up to that time are those of all pieces.
     pub fn only_within(&mut self, limit: f64, least: impl Fn(&Degrees) -> f64) {
         // Division may round an exact tie to less than itself.
@@ -335,7 +335,7 @@ impl<'a> Search<'a> {
             runners.priced += some.len();
             candidate::sort(&mut runners.candidates, self.options.objective);
         }
-        // A list that is not full is complete; outside of a full one nothing is better than its last entry.
+        // A list that is not full is complete; outside a full one nothing is better than its last entry.
         let last = entries.last().filter(|_| entries.len() >= self.options.keep);
         let left = entries.get(runners.priced).or(last);
         runners.is_proven = runners.have(wanted, left, self.score());

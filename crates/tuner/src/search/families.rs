@@ -69,13 +69,13 @@ pub struct Tie {
 /// Position of a layout in the outcome; smaller ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Standing {
-    /// [`BEYOND`] for layouts outside of the tie.
+    /// [`BEYOND`] for layouts outside the tie.
     level: u8,
     /// True if a layout replaces the sharding engine of the user's file.
     replaces_engine: bool,
-    /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside of the tie.
+    /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside the tie.
     rounded: u32,
-    /// Minimum for layouts outside of the tie.
+    /// Minimum for layouts outside the tie.
     complexity: Complexity,
     time: f64,
 }
@@ -111,7 +111,7 @@ pub struct Changes {
     pub replaces_engine: bool,
 }
 
-/// Level of layouts outside of the tie.
+/// Level of layouts outside the tie.
 const BEYOND: u8 = u8::MAX;
 
 impl Tie {
@@ -198,8 +198,8 @@ impl Cut {
     }
 }
 
-/// The rows found so far: the first of each family, in their order. An entry that is no row now cannot become
-/// one without being offered again, because rows only improve.
+/// The rows found so far: the first of each family, in their order. An entry that is not a row now cannot
+/// become one without being offered again, because rows only improve.
 #[derive(Clone, Debug)]
 pub struct Families {
     tie: Tie,

@@ -1,4 +1,4 @@
-//! Lower bound of memory for any recompute and micro-batch: parameters and optimizer states under the minimum
+//! Lower bound on memory for any recompute and micro-batch: parameters and optimizer states under the minimum
 //! over shardings.
 //!
 //! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines whose
@@ -19,7 +19,7 @@ pub(super) struct Floor {
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
-/// A pipeline: its parameters by stage, true if they can fit, and a lower bound of the bytes reported by the
+/// A pipeline: its parameters by stage, true if they can fit, and a lower bound on the bytes reported by the
 /// device with the largest need.
 pub(super) struct Pipeline {
     pub(super) held: StageParameters,

@@ -25,7 +25,7 @@ pub struct Counters {
     /// Valid strategies pruned together, because a bound excludes that any fits.
     #[serde(skip)]
     pub did_not_fit_as_group: u64,
-    /// Valid strategies pruned because a lower bound of their time is above the limit.
+    /// Valid strategies pruned because a lower bound on their time is above the limit.
     #[serde(skip)]
     pub bounded_away: u64,
     /// Valid strategies pruned because another strategy of the space is provably as fast and as small.
@@ -200,7 +200,7 @@ pub struct Results {
     pub families: Option<Families>,
     /// Numbers of strategies by outcome.
     pub counters: Counters,
-    /// Lower bound of the time of any strategy, by piece.
+    /// Lower bound on the time of any strategy, by piece.
     pub(super) least: Vec<(Degrees, f64)>,
     /// Number of merged pieces.
     pub pieces: usize,
@@ -215,7 +215,7 @@ pub(super) fn near_misses() -> ShortList {
 }
 
 impl Results {
-    /// Lower bounds of the time of the searched pieces' strategies, in seconds.
+    /// Lower bounds on the time of the searched pieces' strategies, in seconds.
     pub fn least(&self) -> impl Iterator<Item = (Degrees, f64)> + '_ {
         self.least.iter().copied()
     }

@@ -34,7 +34,7 @@ use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
 
-/// A place with a shape, and the lower bound of its strategies.
+/// A place with a shape, and the lower bound on its strategies.
 #[derive(Clone, Copy)]
 struct Node {
     bound: f64,

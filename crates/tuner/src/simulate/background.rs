@@ -37,7 +37,7 @@ impl Background {
     }
 
     /// Pairs on a network of `devices` of which a run uses the first `ranks`, or those of its seats: each
-    /// sends to the one at half of their number away.
+    /// sends to the one that is half of their number away.
     pub fn pairs(
         self,
         devices: u32,

@@ -1,5 +1,5 @@
 //! A step on the hosts of an allocation: placement of its ranks, cost relative to neighbouring hosts, and
-//! gain by another order of the same hosts.
+//! gain by a different order of the same hosts.
 //!
 //! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the
 //! network, and with two other orders. These are the hosts sorted by the network, and swaps of hosts that

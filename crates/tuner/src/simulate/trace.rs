@@ -102,7 +102,7 @@ impl Traced {
                 human::whole(MOST_NODES)
             ))
             .at_key("plan.global_batch")
-            .hint("export a step with fewer micro batches, or fewer devices"));
+            .hint("export a step with fewer micro-batches or devices"));
         }
         let mut traced = Self { stages, numbering, groups: BTreeMap::new() };
         traced.name_groups();

@@ -27,7 +27,7 @@ struct Divided {
 
 impl Divided {
     fn new(all: Seconds, hidden: Seconds, exposed: Seconds) -> Self {
-        // A remainder of rounding is no exchange.
+        // A remainder of rounding is not an exchange.
         let least = all * 1e-12;
         let (hidden, left) = match all - hidden {
             left if left <= least => (all, Seconds::ZERO),

@@ -1,6 +1,6 @@
 //! Cluster sizes to try.
 //!
-//! Responsible for: a first grid, and its extension if a goal may still be met. Further, refinement between a
+//! Responsible for: a first grid, and its extension if a goal may still be met. Also refines between a
 //! number that meets the goal and its neighbour that does not. Does not price.
 
 use super::{Goal, Machine, Row};
@@ -31,7 +31,7 @@ const BYTES_PER_PARAMETER: f64 = 16.0;
 /// Maximum cluster size; there are no measurements near it.
 const LARGEST: u64 = 262_144;
 
-/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica
+/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most one replica
 /// per sequence. The batch has `sequences` of `sequence_length` tokens, packed as specified.
 pub fn reach(
     model: &Model,

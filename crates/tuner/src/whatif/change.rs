@@ -170,7 +170,7 @@ fn amount(text: &str) -> Result<Option<Amount>, Problem> {
     } else if (1.0 / MOST..=MOST).contains(&factor) {
         Ok(Some(Amount::Times(factor)))
     } else {
-        wrong("a multiple must be from a millionth to a million")
+        wrong("a multiple must be between 0.000001 and 1,000,000")
     }
 }
 

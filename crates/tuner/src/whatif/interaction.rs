@@ -4,7 +4,7 @@ use super::ChangeResult;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// Combined gain of changes relative to their single gains.
+/// Combined gain of changes relative to their individual gains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
@@ -16,7 +16,7 @@ pub struct Interaction {
     /// Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step,
     /// above 0 they reinforce each other.
     pub beyond: f64,
-    /// Sum of the times saved by single changes.
+    /// Sum of the times saved by individual changes.
     pub saved_alone: Seconds,
     /// Time saved by the combination.
     pub saved_together: Seconds,

@@ -122,7 +122,7 @@ export interface Answer {
    */
   gain: number | null
   /**
-   * Upper bound of the saving by any other division, as a share of the best step: zero if the best is
+   * Upper bound on the saving by any other division, as a share of the best step: zero if the best is
    * proven optimal. `null` without a proof.
    */
   gap: number | null

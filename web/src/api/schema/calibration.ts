@@ -206,7 +206,7 @@ export interface HostCosts {
    */
   us_per_micro_batch: number
   /**
-   * Host time per step outside of passes and update, in milliseconds.
+   * Host time per step outside passes and update, in milliseconds.
    */
   ms_per_step: number
   evidence: Evidence
@@ -359,7 +359,7 @@ export interface CollectiveLaw {
   evidence: Evidence
 }
 /**
- * One figure, or one kind of operators, against measurements.
+ * One figure, or one kind of operators, compared with measurements.
  */
 export interface Line {
   /**
@@ -419,7 +419,7 @@ export interface Line {
   is_bound: boolean
 }
 /**
- * A whole step, or a part of it, against the measurement.
+ * A whole step, or a part of it, compared with the measurement.
  */
 export interface StepLine {
   /**

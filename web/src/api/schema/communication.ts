@@ -163,11 +163,11 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * Lower bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Lower bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   least_ns: number | null
   /**
-   * Upper bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Upper bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   greatest_ns: number | null
   /**
@@ -244,7 +244,7 @@ export interface RankCommunication {
    */
   estimated_wait_ns: number
   /**
-   * Rest of these parts in nanoseconds: an upper bound of transfer.
+   * Rest of these parts in nanoseconds: an upper bound on transfer.
    */
   estimated_transfer_ns: number
   /**
@@ -501,7 +501,7 @@ export interface Inspected {
    */
   records: number
   /**
-   * Rows by communicator, collective and size; those with most time first.
+   * Rows by communicator, collective and size; those with the most time first.
    */
   rows: Row[]
   /**

@@ -204,7 +204,7 @@ export interface Measured {
    */
   tokens_per_step: number | null
   /**
-   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept. Unit: TFLOP/s.
+   * Model TFLOP/s of one device as in the log, the median of the reports that were kept. Unit: TFLOP/s.
    */
   tflops_per_device: number | null
   /**

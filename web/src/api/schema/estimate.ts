@@ -236,7 +236,7 @@ export interface ModelIdentity {
  */
 export interface ParameterCount {
   /**
-   * All parameters, towers included, a tied embedding counted once, without multi-token prediction.
+   * All parameters, including towers, a tied embedding counted once, without multi-token prediction.
    */
   total: number
   /**
@@ -310,7 +310,7 @@ export interface ClusterIdentity {
   calibration?: string | null
 }
 /**
- * Devices of another kind in the job.
+ * Devices of a different kind in the job.
  */
 export interface PoolIdentity {
   /**
@@ -576,7 +576,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
@@ -588,7 +588,7 @@ export interface Interval {
    */
   coverage: number
   /**
-   * Number of measured runs behind the width.
+   * Number of measured runs that determine the width.
    */
   runs: number
   /**
@@ -609,7 +609,7 @@ export interface Throughput {
    */
   sequences_per_step: number
   /**
-   * Micro batches per replica and step.
+   * Micro-batches per replica and step.
    */
   micro_batches: number
   /**
@@ -746,8 +746,8 @@ export interface StageRow {
    */
   recompute: number
   /**
-   * Time in passes per step. Below the sum of single passes with DualPipe, which fuses passes of its two
-   * directions. Unit: s.
+   * Time in passes per step. Below the sum of individual passes with DualPipe, which fuses passes of its
+   * two directions. Unit: s.
    */
   busy: number
   /**
@@ -800,7 +800,7 @@ export interface CommunicationRow {
    */
   domains: number
   /**
-   * Calls per step; a half is half of a collective.
+   * Calls per step; 0.5 is half of a collective.
    */
   count: number
   /**
@@ -816,7 +816,7 @@ export interface CommunicationRow {
    */
   exposed: number | null
   /**
-   * Lower and upper bound of the time of one call. `null` if measurements cover it.
+   * Lower and upper bound on the time of one call. `null` if measurements cover it.
    *
    * @minItems 2
    * @maxItems 2
@@ -934,7 +934,7 @@ export interface TopItem {
   bytes: number
 }
 /**
- * Time and cost of a training.
+ * Time and cost of a training run.
  */
 export interface Bill {
   /**
@@ -1218,7 +1218,7 @@ export interface Measured {
    */
   tokens_per_step: number | null
   /**
-   * Model TFLOP/s of one device as the log has it, the median of the reports that were kept. Unit: TFLOP/s.
+   * Model TFLOP/s of one device as in the log, the median of the reports that were kept. Unit: TFLOP/s.
    */
   tflops_per_device: number | null
   /**
@@ -1240,7 +1240,7 @@ export interface Comparison {
    */
   figure: string
   /**
-   * Measured, in seconds, tokens a second, TFLOP/s or bytes.
+   * Measured, in seconds, tokens per second, TFLOP/s or bytes.
    */
   measured: number
   /**
@@ -1248,7 +1248,7 @@ export interface Comparison {
    */
   predicted: number
   /**
-   * Predicted over measured, less 1.
+   * Predicted over measured, minus 1.
    */
   difference: number
   /**

@@ -57,7 +57,7 @@ export interface Hang {
    */
   without_dump: number[]
   /**
-   * Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or
+   * Groups that suggest ranks without a dump. No dump lists their ranks and only one rank used them, or
    * the peer of a message has no dump.
    */
   incomplete_groups: Group[]

@@ -166,7 +166,7 @@ export interface Item {
    */
   module: Module | null
   /**
-   * Layer of the model, from 0. `null` for memory outside of layers.
+   * Layer of the model, from 0. `null` for memory outside layers.
    */
   layer: number | null
   /**

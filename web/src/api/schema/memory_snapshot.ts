@@ -108,7 +108,7 @@ export interface DeviceReport {
   segment_frees: number
   /**
    * Number of times that the allocator released segments and requested one at once: its cache had no
-   * block that fits.
+   * block that fitted.
    */
   cache_flushes: number
   /**

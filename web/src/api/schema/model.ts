@@ -202,7 +202,7 @@ export interface PublishedTraining {
  */
 export interface ParameterCount {
   /**
-   * All parameters, towers included, a tied embedding counted once, without multi-token prediction.
+   * All parameters, including towers, a tied embedding counted once, without multi-token prediction.
    */
   total: number
   /**

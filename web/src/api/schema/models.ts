@@ -35,7 +35,7 @@ export interface ModelField {
  */
 export interface ParameterCount {
   /**
-   * All parameters, towers included, a tied embedding counted once, without multi-token prediction.
+   * All parameters, including towers, a tied embedding counted once, without multi-token prediction.
    */
   total: number
   /**

@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What a domain does without one of its parts.
+ * Behaviour of a domain without one of its parts.
  */
 export type WithoutPart = 'drain' | 'run-on'
 /**
@@ -538,7 +538,7 @@ export interface TierCount {
    */
   ports_used: number
   /**
-   * Ports in all.
+   * Total number of ports.
    */
   ports: number
 }

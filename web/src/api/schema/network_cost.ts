@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What a domain does without one of its parts.
+ * Behaviour of a domain without one of its parts.
  */
 export type WithoutPart = 'drain' | 'run-on'
 /**
@@ -675,7 +675,7 @@ export interface TierCount {
    */
   ports_used: number
   /**
-   * Ports in all.
+   * Total number of ports.
    */
   ports: number
 }
@@ -708,7 +708,7 @@ export interface LayerCount {
 export interface Line {
   item: Item
   /**
-   * Location: a tier of switches or a layer of cables, behind the name of its network if that is not the
+   * Location: a tier of switches or a layer of cables, after the name of its network if that is not the
    * accelerators'.
    */
   place: string
@@ -739,7 +739,7 @@ export interface Line {
   watts: number | null
 }
 /**
- * A line of the table.
+ * A row of the table.
  */
 export interface Price {
   /**
@@ -805,7 +805,7 @@ export interface Share {
    */
   of_watts: number | null
   /**
-   * The network's dollars a year: price over years, and electricity. Unit: USD.
+   * The network's dollars per year: price over years, and electricity. Unit: USD.
    */
   dollars_per_year: number
   /**
@@ -822,11 +822,11 @@ export interface Share {
  */
 export interface Whole {
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number | null
   /**
-   * Dollars a day. Unit: USD.
+   * Dollars per day. Unit: USD.
    */
   dollars_per_day: number
   /**
@@ -871,7 +871,7 @@ export interface OnRun {
    */
   network_share: number
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number
   /**

@@ -204,7 +204,7 @@ export interface Share {
    */
   of_watts: number | null
   /**
-   * The network's dollars a year: price over years, and electricity. Unit: USD.
+   * The network's dollars per year: price over years, and electricity. Unit: USD.
    */
   dollars_per_year: number
   /**
@@ -221,11 +221,11 @@ export interface Share {
  */
 export interface Whole {
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number | null
   /**
-   * Dollars a day. Unit: USD.
+   * Dollars per day. Unit: USD.
    */
   dollars_per_day: number
   /**
@@ -267,12 +267,12 @@ export interface Simulated {
    */
   is_merged: boolean
   /**
-   * Lower bound of the step. The interval changes the network's part by the error of flows, over all hash
+   * Lower bound on the step. The interval changes the network's part by the error of flows, over all hash
    * seeds. Unit: s.
    */
   step_low: number
   /**
-   * Upper bound of the step. Unit: s.
+   * Upper bound on the step. Unit: s.
    */
   step_high: number
   /**

@@ -20,7 +20,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What a domain does without one of its parts.
+ * Behaviour of a domain without one of its parts.
  */
 export type WithoutPart = 'drain' | 'run-on'
 /**
@@ -105,7 +105,7 @@ export interface Job {
    */
   exposed_domain_share: number
   /**
-   * Hours of all devices that an interruption costs: noticing, starting again, work since the last
+   * Hours of all devices that an interruption costs: detection, restart, work since the last
    * checkpoint.
    */
   interruption_hours: number
@@ -642,7 +642,7 @@ export interface ClassLoss {
    */
   lost_hours: number
   /**
-   * Devices that the job is short of while the part is down.
+   * Devices that the job lacks while the part is down.
    */
   lost_devices: number
   /**
@@ -709,7 +709,7 @@ export interface Flaps {
  */
 export interface Slow {
   /**
-   * Parts of one that become slow in a month of 730 hours.
+   * Expected number of times that one part becomes slow in a month of 730 hours.
    */
   per_month: number
   /**

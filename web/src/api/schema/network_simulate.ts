@@ -196,7 +196,7 @@ export interface Survey {
    */
   leaf_groups: number
   /**
-   * Minimum number of leaf groups with as many domains.
+   * Minimum number of leaf groups with the same number of domains.
    */
   least_leaf_groups: number
   /**
@@ -204,7 +204,7 @@ export interface Survey {
    */
   pods: number
   /**
-   * Minimum number of pods with as many domains.
+   * Minimum number of pods with the same number of domains.
    */
   least_pods: number
   /**
@@ -229,7 +229,7 @@ export interface LeafGroupRow {
    */
   hosts: number
   /**
-   * First and last rank of each run of ranks that follow each other.
+   * First and last rank of each sequence of consecutive ranks.
    */
   ranks: [number, number][]
 }

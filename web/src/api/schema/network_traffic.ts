@@ -20,7 +20,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What a domain does without one of its parts.
+ * Behaviour of a domain without one of its parts.
  */
 export type WithoutPart = 'drain' | 'run-on'
 /**
@@ -751,7 +751,7 @@ export interface Survey {
    */
   leaf_groups: number
   /**
-   * Minimum number of leaf groups with as many domains.
+   * Minimum number of leaf groups with the same number of domains.
    */
   least_leaf_groups: number
   /**
@@ -759,7 +759,7 @@ export interface Survey {
    */
   pods: number
   /**
-   * Minimum number of pods with as many domains.
+   * Minimum number of pods with the same number of domains.
    */
   least_pods: number
   /**
@@ -784,7 +784,7 @@ export interface LeafGroupRow {
    */
   hosts: number
   /**
-   * First and last rank of each run of ranks that follow each other.
+   * First and last rank of each sequence of consecutive ranks.
    */
   ranks: [number, number][]
 }
@@ -905,7 +905,7 @@ export interface LinkFields {
    */
   most: number
   /**
-   * Time of the busiest at its bandwidth, a lower bound of the step. Unit: s.
+   * Time of the busiest at its bandwidth, a lower bound on the step. Unit: s.
    */
   busy: number
   /**

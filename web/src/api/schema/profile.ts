@@ -304,7 +304,7 @@ export interface ProfileAnswer {
    */
   spreads: Spread[]
   /**
-   * Ranks whose kernels take longer than the same ones of others, with the factor.
+   * Ranks whose kernels take longer than the same kernels of other ranks, with the factor.
    */
   slower_chips: [number, number][]
   recorded: Recorded
@@ -784,7 +784,7 @@ export interface Spread {
  */
 export interface Recorded {
   /**
-   * The common window: from the last rank's first to the first rank's last activity.
+   * The common window: the time in which all ranks have device activity.
    */
   window_ns: number
   /**
@@ -887,7 +887,7 @@ export interface Origins {
    */
   covered_share: number
   /**
-   * The places with most time, the longest first.
+   * The places with the most time, the longest first.
    */
   rows: OriginRow[]
   /**
@@ -974,7 +974,7 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Number of used readings.
+   * Number of readings used.
    */
   samples: number
   /**

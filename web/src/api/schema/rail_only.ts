@@ -68,7 +68,7 @@ export interface Target {
    */
   paper: number | null
   /**
-   * The unit of it.
+   * Its unit.
    */
   unit: string
   kind: Kind

@@ -175,7 +175,7 @@ export interface Answer {
    */
   stages: StageRow[]
   /**
-   * Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven
+   * Upper bound on the remaining gain over the best, as a share of the step: zero if it is proven
    * optimal.
    */
   gap: number

@@ -108,7 +108,7 @@ export type Dimension = 'tensor' | 'context' | 'expert' | 'shard' | 'host'
  */
 export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
 /**
- * UnusualFeatures of a layout, the most severe first.
+ * Unusual features of a layout, the most severe first.
  */
 export type UnusualFeature =
   | 'unequal_chunks'
@@ -434,7 +434,7 @@ export interface Candidate {
    */
   dollars_per_billion_tokens: number | null
   /**
-   * UnusualFeatures, the most severe first.
+   * Unusual features, the most severe first.
    */
   oddities: UnusualFeature[]
   /**
@@ -746,7 +746,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
@@ -758,7 +758,7 @@ export interface Interval {
    */
   coverage: number
   /**
-   * Number of measured runs behind the width.
+   * Number of measured runs that determine the width.
    */
   runs: number
   /**
@@ -771,7 +771,7 @@ export interface Interval {
   source: string
 }
 /**
- * Time and cost of a training.
+ * Time and cost of a training run.
  */
 export interface Bill {
   /**
@@ -1046,7 +1046,7 @@ export interface Answer {
    */
   layout: string
   /**
-   * Reason why the layout is outside of the search space; `null` if it is inside.
+   * Reason why the layout is outside the search space; `null` if it is inside.
    */
   outside: string | null
 }

@@ -244,7 +244,8 @@ export interface Row {
    */
   efficiency: number
   /**
-   * True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
+   * True if the row is on the upper hull of throughput over devices. Numbers below it divide the batch or
+   * the model badly.
    */
   on_hull: boolean
   /**
@@ -508,7 +509,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
@@ -520,7 +521,7 @@ export interface Interval {
    */
   coverage: number
   /**
-   * Number of measured runs behind the width.
+   * Number of measured runs that determine the width.
    */
   runs: number
   /**
@@ -533,7 +534,7 @@ export interface Interval {
   source: string
 }
 /**
- * Time and cost of a training.
+ * Time and cost of a training run.
  */
 export interface Bill {
   /**

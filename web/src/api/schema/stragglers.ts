@@ -118,7 +118,7 @@ export type StragglersAnswer =
        */
       from_host: boolean
       /**
-       * True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding
+       * True if hosts, not ranks, limit the job: every device is idle longer than it computes, excluding
        * waits for other ranks.
        */
       host_bound: boolean
@@ -196,7 +196,7 @@ export interface Inspected {
    */
   records: number
   /**
-   * Rows by communicator, collective and size; those with most time first.
+   * Rows by communicator, collective and size; those with the most time first.
    */
   rows: Row[]
   /**
@@ -375,7 +375,7 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Number of used readings.
+   * Number of readings used.
    */
   samples: number
   /**
@@ -480,7 +480,8 @@ export interface Culprit {
    */
   waits_share: number
   /**
-   * Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
+   * Time between its entry as the last rank of collectives and the entry before it, per step, in
+   * nanoseconds.
    */
   lateness_ns: number
   /**
@@ -652,11 +653,11 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * Lower bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Lower bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   least_ns: number | null
   /**
-   * Upper bound of the offset by causality, in nanoseconds; `null` without a bound.
+   * Upper bound on the offset by causality, in nanoseconds; `null` without a bound.
    */
   greatest_ns: number | null
   /**

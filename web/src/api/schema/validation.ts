@@ -248,8 +248,8 @@ export interface Used {
    */
   unchanged: number
   /**
-   * Number of rows on its accelerator of another software generation. Its constants of the host and of
-   * element-wise kernels do not apply to them.
+   * Number of rows on its accelerator with a different software generation. Its constants of the host and
+   * of element-wise kernels do not apply to them.
    */
   other_software: number
   with: Errors

@@ -60,7 +60,7 @@ export interface WhatifAnswer {
    */
   tie_band: number
   /**
-   * Combined gain compared with the single gains. `null` without a combination.
+   * Combined gain compared with the individual gains. `null` without a combination.
    */
   interaction: Interaction | null
   /**
@@ -162,7 +162,7 @@ export interface Interval {
    */
   high: number
   /**
-   * Lower end of the range that is expected to contain half of the measurements. Unit: s.
+   * Lower end of the range that is expected to contain at least half of the measurements. Unit: s.
    */
   half_low: number
   /**
@@ -174,7 +174,7 @@ export interface Interval {
    */
   coverage: number
   /**
-   * Number of measured runs behind the width.
+   * Number of measured runs that determine the width.
    */
   runs: number
   /**
@@ -421,7 +421,7 @@ export interface Remedy {
   value: string
 }
 /**
- * Combined gain of changes relative to their single gains.
+ * Combined gain of changes relative to their individual gains.
  */
 export interface Interaction {
   /**
@@ -439,7 +439,7 @@ export interface Interaction {
    */
   beyond: number
   /**
-   * Sum of the times saved by single changes. Unit: s.
+   * Sum of the times saved by individual changes. Unit: s.
    */
   saved_alone: number
   /**

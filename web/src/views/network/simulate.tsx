@@ -80,7 +80,7 @@ function Simulate({ run }: { run: Arguments }) {
 
 function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string; stale: boolean }) {
   const worse = answer.step_time > answer.closed_form * 1.02
-  // Rounding of sums of times is no cost.
+  // Rounding of sums of times is not a cost.
   const isNothing = (cost: number) => Math.abs(cost) < 1e-9 * answer.step_time
   return (
     <div class={`columns ${stale ? 'stale' : ''}`}>

@@ -19,7 +19,7 @@ export async function showRow(columns: readonly string[], row: Row, paths: reado
   const of = (name: string) => row[columns.indexOf(name)] ?? null
   const [rank, start] = [of('rank'), of('start_ns')]
   if (typeof rank !== 'number' || typeof start !== 'number') return toast(texts.thisRowHasNoRank, { kind: 'refused' })
-  // A mean of starts is no start of a span.
+  // A mean of starts is not the start of a span.
   if (!Number.isInteger(start) || !Number.isInteger(rank)) return toast(texts.thisStartIsNoInteger, { kind: 'refused' })
   // Nanoseconds since 1970 exceed the precision of numbers in JavaScript: the program subtracts.
   const sql = `SELECT step, ${BigInt(start)} - start_ns FROM steps WHERE start_ns <= ${BigInt(start)} + 256 ORDER BY start_ns DESC LIMIT 1`

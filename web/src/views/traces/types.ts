@@ -39,7 +39,7 @@ export function classOf(name: string): string {
   const known = CLASSES[name]
   if (known) return known
   if (/bubble/.test(name)) return 'bubble'
-  // Before the dimensions: data loading is no data parallelism.
+  // Before the dimensions: data loading is not data parallelism.
   if (/loading/.test(name)) return 'host'
   const dimension = /^(tensor|context|expert|pipeline|data)\b/.exec(name.replaceAll('_', ' '))?.[1]
   if (dimension) return /waiting/.test(name) ? 'waiting' : dimension

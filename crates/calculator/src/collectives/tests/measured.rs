@@ -135,7 +135,7 @@ fn across_domains_classes_are_near() {
     }
 }
 
-/// A whole rack of 64 ranks, and other rank counts outside of the fit.
+/// A whole rack of 64 ranks, and other rank counts outside the fit.
 #[test]
 fn rank_counts_beyond_the_fit_hold() {
     let beyond: Vec<Sample> =

@@ -4,8 +4,9 @@
 
 use crate::costing::Costing;
 use crate::estimate::CommunicationRow;
+use railwright_spec::Collective;
 use railwright_spec::Portable as _;
-use railwright_spec::calibration::{Calibration, CollectiveKind, Evidence, Operators, Regime};
+use railwright_spec::calibration::{Calibration, Evidence, Operators, Regime};
 use railwright_spec::human;
 
 /// `calibration `h100.toml`: products.bf16, 648 measurements in rank0.json within a run +/- 0.4%`
@@ -90,7 +91,7 @@ pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Optio
         let on = if law.covers(row.domains) { "" } else { " extrapolated from the measured domains" };
         return Some(sentence(calibration, &format!("network{on}"), Regime::Burst, &law.evidence));
     }
-    let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == operation)?;
+    let kind = Collective::by_name(operation)?;
     let has_links = calibration.link == costing.cluster.scale_up.link;
     if let Some(law) = calibration.collective(kind, ranks).filter(|_| has_links) {
         let figure = format!("{operation} x{ranks}");

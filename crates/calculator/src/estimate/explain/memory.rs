@@ -122,7 +122,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 .chain([given("tokens", costing.tokens, "micro-batch x sequence / context parallel")])
                 .collect(),
             Kind::Logits => vec![
-                given("tokens", costing.tokens, "micro batch x sequence / context parallel"),
+                given("tokens", costing.tokens, "micro-batch x sequence / context parallel"),
                 given("vocabulary", padded_vocabulary(costing.model.vocabulary, costing.plan), "padded"),
                 given("tensor parallel", costing.plan.tensor_parallel as f64, "plan"),
             ],

@@ -86,9 +86,8 @@ fn what_is_sharded_can_be_redone_by_hand_with_and_without_experts() {
 /// it has this evidence and the cost of the model, including the small softmax reductions.
 #[test]
 fn collectives_over_a_nodes_bus_are_the_calibrations() {
-    use railwright_spec::calibration::{
-        Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, Evidence, Regime,
-    };
+    use railwright_spec::Collective;
+    use railwright_spec::calibration::{Calibration, CollectiveLaw, CollectiveRate, Evidence, Regime};
     let model = railwright_spec::model::by_name("llama-3-8b").expect("known");
     let mut cluster = railwright_spec::cluster::by_name("v100-pcie-32gb", 2).expect("known");
     cluster.devices_per_node = 2;
@@ -99,7 +98,7 @@ fn collectives_over_a_nodes_bus_are_the_calibrations() {
     };
     let plan = spec.resolve(&model, &cluster).expect("resolves");
     let law = CollectiveLaw {
-        operation: CollectiveKind::AllReduce,
+        operation: Collective::AllReduce,
         ranks: 2,
         regime: Regime::Sustained,
         base_us: 20.0,

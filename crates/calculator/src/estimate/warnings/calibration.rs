@@ -7,8 +7,9 @@ use super::super::{CommunicationRow, Estimate};
 use crate::calibration::step_times;
 use crate::costing::Costing;
 use crate::program::products;
+use railwright_spec::Collective;
 use railwright_spec::Portable as _;
-use railwright_spec::calibration::{Calibration, CollectiveKind};
+use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Flop};
@@ -88,7 +89,7 @@ fn inside<'a>(
     rows: impl Iterator<Item = &'a CommunicationRow>,
 ) -> Option<Warning> {
     let doubt = |row: &'a CommunicationRow| -> Option<(&'a CommunicationRow, String)> {
-        let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == row.operation)?;
+        let kind = Collective::by_name(row.operation)?;
         let bytes = human::bytes_decimal;
         if let Some(law) = calibration.collective(kind, row.ranks) {
             let asked = row.bytes.get();
@@ -153,9 +154,8 @@ fn between<'a>(
 #[cfg(test)]
 mod tests {
     use crate::estimate::{Estimate, EstimateOptions, estimate};
-    use railwright_spec::calibration::{
-        Calibration, CollectiveKind, CollectiveLaw, Evidence, NetworkLaw, Regime,
-    };
+    use railwright_spec::Collective;
+    use railwright_spec::calibration::{Calibration, CollectiveLaw, Evidence, NetworkLaw, Regime};
     use railwright_spec::cluster::{Cluster, Network, by_name};
     use railwright_spec::model;
     use railwright_spec::plan::PlanSpec;
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn ranks_and_sizes_that_were_not_measured_are_reported() {
         let law = |ranks, to_bytes| CollectiveLaw {
-            operation: CollectiveKind::ReduceScatter,
+            operation: Collective::ReduceScatter,
             ranks,
             regime: Regime::Burst,
             base_us: 15.0,
@@ -299,10 +299,10 @@ mod tests {
             to_bytes,
             evidence: Evidence { samples: 40, ..Evidence::default() },
         };
-        let probe = with(law(CollectiveKind::AllReduce, 1e9));
+        let probe = with(law(Collective::AllReduce, 1e9));
         let row = probe.communication.iter().find(|row| row.dimension == "tensor").expect("tensor parallel");
         assert!(row.is_joined && row.domains == 2, "{row:?}");
-        let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == row.operation).expect("known");
+        let kind = Collective::by_name(row.operation).expect("known");
         assert_eq!(reported(&probe, "calibration-network-range"), None);
         let small = with(law(kind, 65536.0));
         let message = reported(&small, "calibration-collective-range").expect("megabytes were not measured");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::memory::testing;
 use railwright_spec::model::by_name;
-use railwright_spec::plan::{Lora, LoraTarget, Optimizer, Recompute};
+use railwright_spec::plan::{AttentionKernel, Lora, LoraTarget, Optimizer};
 use railwright_spec::precision::DataType;
 use std::collections::BTreeSet;
 
@@ -18,8 +18,9 @@ fn korthikanti(tp: u64, sp: bool, recompute: Recompute) -> f64 {
     plan.attention_kernel = AttentionKernel::Unfused;
     plan.recompute = recompute;
     let software = testing::neutral();
-    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
-    layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved
+    let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+    let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+    layer_bytes(&saving, model.layer(0), true).saved
 }
 
 #[test]
@@ -44,8 +45,9 @@ fn flash_attention_keeps_no_scores() {
     plan.dropout = true;
     plan.attention_kernel = AttentionKernel::Flash2;
     let software = testing::neutral();
-    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
-    let got = layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved;
+    let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+    let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+    let got = layer_bytes(&saving, model.layer(0), true).saved;
     let want = 2048.0 * (34.0 * 12288.0 + 4.0 * 96.0);
     assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
 }
@@ -57,8 +59,9 @@ fn grouped_queries_keep_less() {
     let software = testing::neutral();
     let of = |kv| {
         let model = testing::llama(4096, 14336, 32, kv, 2, 32000);
-        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
-        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
+        let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+        let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+        layer_bytes(&saving, model.layer(0), false).saved
     };
     // 32 against 8 key-value heads: keys and values of 24 heads of 128 fewer.
     assert_eq!(of(32) - of(8), 4096.0 * 2.0 * 2.0 * 24.0 * 128.0);
@@ -72,8 +75,9 @@ fn recompute_orders_as_it_should() {
     let software = testing::neutral();
     let mut of = |recompute| {
         plan.recompute = recompute;
-        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
-        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true)
+        let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+        let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+        layer_bytes(&saving, model.layer(0), true)
     };
     let some = |modules: &[RecomputeModule]| Recompute::Selective {
         modules: modules.iter().copied().collect::<BTreeSet<_>>(),
@@ -105,8 +109,9 @@ fn experts_keep_by_visits_and_imbalance() {
         plan.expert_parallel = 8;
         plan.expert_imbalance = imbalance;
         plan.expert_capacity = capacity;
-        let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
-        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
+        let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+        let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+        layer_bytes(&saving, model.layer(0), false).saved
     };
     // A visit keeps its input, gate, up, product and output: 2 (2h + 3f) bytes.
     let visit = 2.0 * (2.0 * 2048.0 + 3.0 * 1024.0);
@@ -127,9 +132,10 @@ fn per_token(name: &str, change: impl Fn(&mut Plan)) -> f64 {
     // serve others as well.
     software.expert_output = 0.0;
     software.narrow_attention_output = false;
-    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
+    let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+    let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
     let last = model.layer(model.num_layers() as usize - 1);
-    layer_bytes(&model, last, &plan, &software, &sizes, true).saved / 4096.0
+    layer_bytes(&saving, last, true).saved / 4096.0
 }
 
 #[test]
@@ -175,12 +181,13 @@ fn a_state_space_keeps_its_projections_once() {
     let model = by_name("nemotron-3-nano-30b-a3b").expect("in the catalogue");
     let plan = testing::plan();
     let software = testing::neutral();
-    let sizes = sizes(&model, &testing::cluster(80.0), &plan, &software);
+    let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &software);
+    let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
     let layer = model.layer_kinds.iter().find(|l| matches!(l.mixer, Mixer::StateSpace(_))).expect("one");
     let rows =
         |module| layer.weights.iter().filter(|w| w.module == module).map(|w| w.rows as f64).sum::<f64>();
     let mut core = 0.0;
-    emit(layer, &plan, &software, &sizes, &Recompute::None, &mut |module, bytes, _| {
+    tensors(&saving, layer, &Recompute::None, &mut |module, bytes, _| {
         core += if module == Module::AttentionCore { bytes } else { 0.0 };
     });
     let inner = match &layer.mixer {
@@ -222,8 +229,9 @@ fn memory_has_the_kernel_of_the_time() {
         plan.attention_kernel = kernel;
         let cluster = railwright_spec::cluster::by_name("dgx-a100", 8).expect("a preset");
         let software = testing::neutral();
-        let sizes = sizes(&model, &cluster, &plan, &software);
-        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved
+        let sizes = SavedSizes::new(&model, &cluster, &plan, &software);
+        let saving = Saving { plan: &plan, software: &software, sizes: &sizes };
+        layer_bytes(&saving, model.layer(0), true).saved
     };
     for generation in railwright_spec::software::generations() {
         let kernel = generation.attention_kernel("Ampere");
@@ -239,16 +247,31 @@ fn memory_has_the_kernel_of_the_time() {
     );
 }
 
-/// Imbalance of independent layers averages out over the layers that a rank stores; experts of one rank have
-/// none.
+/// torchtitan kept what the all-to-alls of experts deliver from September 2025 on. Its commit c4e229115
+/// prints both peaks of a 16B DeepSeek on four A100: 4.5 GiB apart.
 #[test]
-fn stored_activations_have_the_mean_load_of_their_layers() {
-    let model = testing::mixture(1024, 2048, 8, 2);
-    let layers = model.num_layers() as f64;
-    let of = |expert_parallel: u64| {
-        let plan = Plan { expert_parallel, expert_imbalance: 1.5, pipeline_parallel: 1, ..testing::plan() };
-        stored_load(&model, &plan)
+fn the_exchange_of_experts_is_kept_as_published() {
+    let model = by_name("deepseek-v2-lite").expect("in the catalogue");
+    let of = |software: &str| {
+        let plan = Plan {
+            expert_parallel: 4,
+            micro_batch: 2,
+            sequence_length: 2048,
+            recompute: Recompute::Selective {
+                modules: BTreeSet::from([RecomputeModule::Operators]),
+                layers: None,
+            },
+            software: software.to_owned(),
+            ..testing::plan()
+        };
+        let constants = testing::neutral();
+        let sizes = SavedSizes::new(&model, &testing::cluster(80.0), &plan, &constants);
+        let saving = Saving { plan: &plan, software: &constants, sizes: &sizes };
+        (0..model.num_layers())
+            .map(|at| layer_bytes(&saving, model.layer(at as usize), true).saved)
+            .sum::<f64>()
     };
-    assert!((of(8) - (1.0 + 0.5 / layers.sqrt())).abs() < 1e-12);
-    assert!((of(1) - 1.0).abs() < 1e-12);
+    let difference = of("torchtitan-2024-eager") - of("torchtitan-2024-eager+recomputed-exchange");
+    let gib = difference / 1024_f64.powi(3);
+    assert!((gib / 4.5 - 1.0).abs() < 0.12, "{gib}");
 }

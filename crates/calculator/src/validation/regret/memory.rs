@@ -29,7 +29,7 @@ pub struct MemoryPick {
     /// Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit
     /// ran.
     pub tries: Option<usize>,
-    /// Measured time of the first that ran over that of the best, minus 1.
+    /// Measured time of the first layout that ran, relative to that of the best, minus 1.
     pub regret: Option<f64>,
 }
 

@@ -6,7 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use railwright_commands::{FlowsOn, Specified, flows};
 
-/// Plays a table.
+/// Simulates a table.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
     let network = Specified {
         on: (&arguments.on).into(),

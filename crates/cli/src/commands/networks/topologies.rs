@@ -1,4 +1,4 @@
-//! `network topologies`: kinds, their keys, and published systems counted again.
+//! `network topologies`: kinds, their keys, and part counts of published systems.
 
 use crate::args::network::Topologies;
 use crate::exit::{Failure, Outcome};

@@ -1,4 +1,4 @@
-//! `check`: validity and fit of launch files, a line each, for pre-commit hooks and pull requests.
+//! `check`: validity and fit of launch files, one line each, for pre-commit hooks and pull requests.
 //!
 //! Responsible for: one verdict per file, and the difference to an earlier version of it. Uses the estimate
 //! of `estimate FILE` for each file.

@@ -1,4 +1,4 @@
-//! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
+//! `export`: a run as a launch file of a training framework, or traces as one file for Perfetto.
 
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if !written.refused.is_empty() {
         let problem = |lost: &Lost| {
             Problem::new(lost.message.clone()).hint(
-                "nothing was written, because a file without it describes another run; choose another framework with --to",
+                "nothing was written, because a file without it would describe a different run; choose another framework with --to",
             )
         };
         return Err(written.refused.iter().map(problem).collect::<Vec<_>>().into());

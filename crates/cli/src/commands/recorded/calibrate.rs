@@ -1,4 +1,4 @@
-//! `calibrate`: measurements of the user's own machine to a file that the calculator prices with.
+//! `calibrate`: converts measurements of the user's own machine to a calibration file.
 
 pub(crate) mod step_times;
 

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
         let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows, &input::opened::AllCores);
         marks.extend(perfetto::stragglers(&windows, &report));
     }
-    // A job without a pipeline has no stalls, which is no problem here.
+    // A job without a pipeline has no stalls, which is not a problem here.
     if let Ok(passes) = from_job::passes(&job, &joined)
         && let Ok(page) = pipeline::page(passes.clone(), &pipeline::Question::default())
     {

@@ -1,8 +1,8 @@
 //! `comm` and `stragglers`: communication time, split into transfer and waiting, and the ranks, links and
 //! stages that delay a job.
 //!
-//! Responsible for: flags to options, traces to a job, and read errors. Rejects inputs without a trace of any
-//! rank.
+//! Responsible for: conversion of flags to options and of traces to a job, and read errors. Rejects inputs
+//! without a trace of any rank.
 
 use crate::args::Output;
 use crate::args::joining::{Clocks, Comm, Joining, Stragglers};

@@ -1,7 +1,7 @@
 //! Traces on disk to a profiled job, for `profile` and `compare`.
 //!
-//! Responsible for: arguments to options of a profile and of its job, work on all cores, and reports of
-//! unreadable files. Does not read: `input` does.
+//! Responsible for: conversion of arguments to options of a profile and of its job, work on all cores, and
+//! reports of unreadable files. Does not read: `input` does.
 
 use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;

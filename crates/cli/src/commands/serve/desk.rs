@@ -124,7 +124,7 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
     let outcome = match end {
         Ok(end) => Outcome::from(end),
         Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
-        // This output is no pipe.
+        // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();

@@ -1,6 +1,6 @@
 //! The commands of this program, for questions over HTTP and of programs that link it.
 //!
-//! Responsible for: which commands and arguments are about the terminal or write files, and the kinds of
+//! Responsible for: the commands and arguments that concern the terminal or write files, and the kinds of
 //! their results. The interface of `railwright-server` does the rest.
 
 use crate::args::{self, Arguments};
@@ -33,7 +33,7 @@ pub(super) fn parsed(asked: &Asked) -> Result<Arguments, Reply> {
     interface().parse(asked, Arguments::from_arg_matches)
 }
 
-/// Kinds of results of commands with other names than their result.
+/// Kinds of results of commands whose names differ from their result's.
 const KINDS: &[Kinds] = &[
     ("calibrate", &["calibration", "calibration_file"]),
     ("clusters/list", &["clusters"]),

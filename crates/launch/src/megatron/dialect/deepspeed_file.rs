@@ -9,7 +9,7 @@ use crate::{Context, Draft, RemarkKind};
 
 const FLAG: &str = "deepspeed_config";
 
-/// Settings of the file, and the flags that have them.
+/// Settings of the file, and the flags that set them.
 pub(crate) const BATCHES: [(&str, &str); 2] =
     [("train_batch_size", "global_batch_size"), ("train_micro_batch_size_per_gpu", "micro_batch_size")];
 

@@ -31,7 +31,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
     {
         let values = vec![prompt.saturating_add(response).to_string()];
         *arguments = arguments.with("seq_length", Some(Argument { values, source: source.clone(), line }));
-        let message = "all samples are assumed to have the maximum prompt and response length, an upper bound of time and \
+        let message = "all samples are assumed to have the maximum prompt and response length, an upper bound on time and \
              memory";
         draft.remark(RemarkKind::Assumed, &source, line, message);
     }
@@ -79,7 +79,7 @@ fn batch(words: &[Word], arguments: &mut Arguments) {
             *arguments = arguments.with("global_batch_size", Some(Argument { values, source, line }));
         }
         _ => {
-            let why = "the samples of a rollout and its steps set it".to_owned();
+            let why = "set by the samples and the steps of a rollout".to_owned();
             let open = OpenArgument { source: flags[0].to_owned(), line, why, alternatives: Vec::new() };
             arguments.leave_open("global_batch_size", open);
         }
@@ -158,7 +158,7 @@ pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
 }
 
 /// The model of a checkpoint of Hugging Face, if slime builds its layers in Python, where flags describe only
-/// a part of them. `None` if the catalogue does not have it.
+/// a part of them. `None` if it is not in the catalogue.
 pub(super) fn built(words: &[Word], arguments: &mut Arguments) -> Option<(String, String, Option<usize>)> {
     let is_built = arguments.word("spec").is_some_and(|module| module.starts_with("slime_plugins."));
     let (word, name, source) = value(words, &["--hf-checkpoint"]).filter(|_| is_built)?;

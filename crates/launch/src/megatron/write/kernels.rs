@@ -231,7 +231,7 @@ mod tests {
         let find = |id: &str| generations.iter().find(|row| row["id"].as_str() == Some(id));
         for line in TABLE.lines().skip(1) {
             let id = line.split(',').next().unwrap_or_default();
-            let mut row = find(id).unwrap_or_else(|| panic!("{id} is no generation"));
+            let mut row = find(id).unwrap_or_else(|| panic!("{id} is not a generation"));
             let fused = loop {
                 match (row.get("fused_expert_dispatch"), row.get("based_on")) {
                     (Some(value), _) => break value.as_bool() == Some(true),

@@ -16,7 +16,7 @@ use railwright_spec::plan::Plan;
 pub(super) enum Structure {
     /// Attention and a feed-forward in every layer: `pretrain_gpt.py`.
     Gpt,
-    /// One module a layer, a letter each: `pretrain_hybrid.py`.
+    /// One module per layer, one letter each: `pretrain_hybrid.py`.
     Hybrid(String),
     /// Gated delta nets, with full attention at an interval of layers.
     DeltaNet(u64),

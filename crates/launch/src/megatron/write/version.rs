@@ -33,7 +33,7 @@ const SAVERS: &[&str] = &[
 /// Flags under the names of releases that lack the newer one.
 const RENAMED: &[(&str, &str)] = &[("--cuda-graph-modules", "--cuda-graph-scope")];
 
-/// The version, as one that is known.
+/// The version, as a known one.
 pub(super) fn known(version: &str) -> &'static str {
     ALL.iter().copied().find(|known| *known == version).unwrap_or(NEWEST)
 }

@@ -60,7 +60,7 @@ impl Allocation {
     }
 }
 
-/// Pieces between `+` and `|` outside of brackets.
+/// Pieces between `+` and `|` outside brackets.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut pieces) = (0_u32, 0, Vec::new());
     for (at, c) in text.char_indices() {

@@ -32,7 +32,7 @@ pub(super) const KNOWN: &[Known] = &[
         "trainer.model.lora.modules_to_save",
         Lost(
             &[],
-            "modules that are trained as a whole in addition to adapters are not estimated: a lower bound of memory",
+            "modules that are trained as a whole in addition to adapters are not estimated: a lower bound on memory",
         ),
     ),
     ("trainer.model.lora.dropout", Lost(&["0", "0.0"], "dropout in front of adapters is not modelled")),

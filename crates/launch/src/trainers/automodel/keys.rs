@@ -40,12 +40,12 @@ pub(super) const KNOWN: &[Known] = &[
         "distributed.offload_policy",
         Lost(
             &["none", "null"],
-            "offloaded parameters and moments are counted on the device, an upper bound of memory",
+            "offloaded parameters and moments are counted on the device, an upper bound on memory",
         ),
     ),
     (
         "distributed.offload_policy._target_",
-        Lost(&[], "offloaded parameters and moments are counted on the device, an upper bound of memory"),
+        Lost(&[], "offloaded parameters and moments are counted on the device, an upper bound on memory"),
     ),
     ("distributed.zero_dp_strategy", Read),
     ("distributed.pipeline.pp_schedule", Read),

@@ -155,7 +155,7 @@ fn pipeline(fields: &mut Fields<'_>) {
         && let Some(global) = fields.draft.spec().plan.global_batch
         && global > local
     {
-        let message = "the pipeline drains after each local batch; estimated as one pipeline of all micro-batches of a step, a lower bound of its bubble";
+        let message = "the pipeline drains after each local batch; estimated as one pipeline of all micro-batches of a step, a lower bound on its bubble";
         fields.remark(RemarkKind::NotModelled, local_path, message);
     }
     let known = match schedule.as_deref() {

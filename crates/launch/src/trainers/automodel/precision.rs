@@ -46,7 +46,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     if copies {
         fields.set("plan.precision.master", &Master(Some(DataType::Fp32)), "optimizer.master_weights");
         if fields.flag("optimizer.store_param_remainders") == Some(true) {
-            let message = "copies are estimated in 32 bits instead of 16, an upper bound of memory";
+            let message = "copies are estimated in 32 bits instead of 16, an upper bound on memory";
             fields.remark(RemarkKind::NotModelled, "optimizer.store_param_remainders", message);
         }
     } else {

@@ -95,7 +95,7 @@ pub(super) fn context(fields: &mut Fields<'_>) {
     }
 }
 
-/// Products in bfloat16 unless `bf16` is off; weights as the checkpoint has them.
+/// Products in bfloat16 unless `bf16` is off; weights as in the checkpoint.
 pub(super) fn precision(fields: &mut Fields<'_>) {
     let path = "bf16";
     match fields.flag(path) {

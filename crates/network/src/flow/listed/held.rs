@@ -1,4 +1,4 @@
-//! Flows that a lossless network may delay: an upper bound of their end with congested receivers.
+//! Flows that a lossless network may delay: an upper bound on their end with congested receivers.
 //!
 //! Responsible for: links at which senders converge with more than twice the capacity; the links that pauses
 //! spread to; the latest end of the flows on them. Does not estimate when such a flow ends within the bounds:
@@ -12,9 +12,9 @@
 //!
 //! `end of the congestion + its own time without it`
 //!
-//! and its followers begin later by as much. So does a flow whose acknowledgements return over a paused link.
-//! Up to twice the capacity, fair shares of a paused link are at least half of those without pauses. The
-//! simulated end is then right within a factor of two, and no bound is given.
+//! and its followers begin later by the same time. So does a flow whose acknowledgements return over a paused
+//! link. Up to twice the capacity, fair shares of a paused link are at least half of those without pauses.
+//! The simulated end is then right within a factor of two, and no bound is given.
 //!
 //! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are
 //! inside these bounds except for a margin of 15%: `tests/packet-cases`.

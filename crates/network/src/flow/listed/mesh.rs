@@ -1,5 +1,5 @@
-//! Scale-up domains that are a full mesh of links, as those of MI300X: two devices have one link, whatever
-//! the rest of their ports.
+//! Scale-up domains that are a full mesh of links, as those of MI300X: two devices have one link, regardless
+//! of their other ports.
 //!
 //! Responsible for: a link for each ordered pair of devices of a domain, in addition to the ports of both
 //! into the domain. Does not know machines: the caller provides the bandwidth of a link.

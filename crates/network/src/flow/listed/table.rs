@@ -1,7 +1,7 @@
 //! A program of flows as CSV: `source,destination,bytes[,start][,after][,name]`.
 //!
-//! Responsible for: the columns and lines of the table. `after` has the names of earlier flows, with blanks
-//! between them. Does not interpret cells: see [`super::rows`].
+//! Responsible for: the columns and lines of the table. `after` has the names of earlier flows, separated by
+//! spaces. Does not interpret cells: see [`super::rows`].
 
 use super::row::{Add, COLUMNS, NEEDED, Row};
 use crate::records;

@@ -177,7 +177,7 @@ proptest! {
 }
 
 /// Rings as flows in lock step compared with rings of messages, all groups concurrently, on symmetric
-/// networks. (On a torus collectives are no rings: `simulate::lattice`.)
+/// networks. (On a torus collectives are not rings: `simulate::lattice`.)
 #[test]
 fn flows_that_keep_step_take_as_long_as_their_messages() {
     let no_latency = |spec: DesignSpec| DesignSpec {

@@ -20,7 +20,7 @@ fn time(
 }
 
 /// Rings along all rails, under each recovery, compared with the class of the failed part: the same remaining
-/// bandwidth, also if the step cannot finish.
+/// bandwidth, even if the step cannot finish.
 #[test]
 fn one_recovery_for_failures_and_simulate() {
     let ring = neighbours(256, 8);

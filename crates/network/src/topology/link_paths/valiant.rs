@@ -1,4 +1,4 @@
-//! Routes through a third group of a dragonfly, or through a third router of the own group: Valiant's
+//! Routes through a third group of a dragonfly, or through a third router of the same group: Valiant's
 //! routing.
 //!
 //! Responsible for: a message's packets evenly over all thirds, minimally into each and minimally on.

@@ -7,7 +7,7 @@
 use super::placement::{Apart, Placement, Reference};
 use super::typical::{Found, THAN_ONE, Transfer, Typical, usual};
 use crate::collectives::LinkKind;
-use crate::communication::Operation;
+use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Transfers of one boundary and size, by link.
@@ -72,7 +72,7 @@ impl Boundaries {
                     continue;
                 }
                 let ids: Vec<u32> = links.keys().copied().collect();
-                let group = found.group(typical, &ids, usual, Some(Operation::Send), bytes);
+                let group = found.group(typical, &ids, usual, Some(CollectiveKind::Send), bytes);
                 found.slow.push((typical.id, group));
                 let boundary = slow.entry(typical.label.clone()).or_default();
                 boundary.links.extend(ids);

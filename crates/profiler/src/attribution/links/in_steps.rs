@@ -5,16 +5,16 @@
 //! the delay costs the steps anything.
 
 use super::typical::{Found, SlowGroup, THAN_ONE, Transfer, Typical, usual};
-use crate::communication::Operation;
 use crate::windows::Windows;
 use railwright_spec::median;
+use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A group with slow transfers in some steps, of one operation and size.
 struct Part {
     link: Typical,
     usual: f64,
-    operation: Option<Operation>,
+    operation: Option<CollectiveKind>,
     bytes: u64,
     step: usize,
 }
@@ -46,7 +46,7 @@ impl<'a> InSteps<'a> {
         &mut self,
         links: &[Typical],
         transfers: &BTreeMap<u32, Vec<Transfer>>,
-        operation: Option<Operation>,
+        operation: Option<CollectiveKind>,
         bytes: u64,
     ) {
         let steps = &self.windows.steps;
@@ -90,11 +90,11 @@ impl<'a> InSteps<'a> {
             let steps: BTreeSet<usize> = parts.iter().map(|part| part.step).collect();
             let sum = |of: &dyn Fn(&Part) -> f64| parts.iter().map(|part| of(part) * part.link.count).sum();
             let sum = (sum(&|part| part.link.transfer), sum(&|part| part.usual));
-            let mut kinds: BTreeMap<(Option<Operation>, u64), Vec<&Part>> = BTreeMap::new();
+            let mut kinds: BTreeMap<(Option<CollectiveKind>, u64), Vec<&Part>> = BTreeMap::new();
             for part in &parts {
                 kinds.entry((part.operation, part.bytes)).or_default().push(part);
             }
-            let group = |((operation, bytes), parts): ((Option<Operation>, u64), Vec<&Part>)| {
+            let group = |((operation, bytes), parts): ((Option<CollectiveKind>, u64), Vec<&Part>)| {
                 let typical = |of: &dyn Fn(&Part) -> f64| {
                     median(&mut parts.iter().map(|part| of(part)).collect::<Vec<_>>())
                 };

@@ -26,7 +26,7 @@ pub(in crate::attribution) enum Reference {
     FullRate,
 }
 
-/// A boundary with long messages: a slow link, or one of another kind.
+/// A boundary with long messages: a slow link, or one of a different kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::attribution) struct Apart {
     pub(super) label: String,

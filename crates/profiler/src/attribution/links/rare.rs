@@ -6,9 +6,9 @@
 
 use super::typical::{Found, SlowGroup, Transfer, Typical};
 use crate::attribution::in_turn::at_least;
-use crate::communication::Operation;
 use crate::windows::Windows;
 use railwright_spec::{human, median};
+use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum ratio of a long transfer to the usual one of its size: contention with compute doubles a transfer.
@@ -28,7 +28,7 @@ struct Long {
     start: i64,
     time: f64,
     usual: f64,
-    operation: Option<Operation>,
+    operation: Option<CollectiveKind>,
     bytes: u64,
     collective: u32,
 }
@@ -74,7 +74,7 @@ impl Rare {
         &mut self,
         links: &[Typical],
         usual: f64,
-        (operation, bytes): (Option<Operation>, u64),
+        (operation, bytes): (Option<CollectiveKind>, u64),
         transfers: &BTreeMap<u32, Vec<Transfer>>,
         collectives: &BTreeMap<u32, Vec<u32>>,
     ) {
@@ -120,7 +120,7 @@ impl Rare {
             let number = links.len() as f64;
             for (at, (id, link)) in links.into_iter().enumerate() {
                 let (own, count) = (moments[at], counts[at]);
-                // Half a moment of the peers, so that few transfers without one are no certainty.
+                // Half a moment of the peers, so that few transfers without one are not a certainty.
                 let rate = (of_all - own) as f64 + 0.5;
                 let usual = count as f64 * rate / (all - count).max(1) as f64;
                 if own > 0 && at_least(own, usual) * number <= BY_CHANCE {
@@ -138,7 +138,7 @@ impl Rare {
 }
 
 /// Operation and bytes of transfers.
-type Kind = (Option<Operation>, u64);
+type Kind = (Option<CollectiveKind>, u64);
 /// Their time above the usual one, their times, and the usual time.
 type Times = (f64, Vec<f64>, f64);
 

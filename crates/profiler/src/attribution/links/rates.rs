@@ -8,12 +8,12 @@
 use super::SlowLink;
 use crate::Job;
 use crate::bandwidth::{accelerator, bus_factor, ceiling};
-use crate::communication::Operation;
 use crate::groups::RankSet;
 use crate::joined::Joined;
 use crate::matching::{Collective, Part};
 use railwright_spec::quantity::BytesPerSecond;
 use railwright_spec::{human, median};
+use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
 /// Maximum share of the link's bandwidth for a doubt; rings reach 0.8 and more with large messages.
@@ -51,7 +51,7 @@ struct Sum {
 impl LowRates {
     pub(in crate::attribution) fn of(job: &Job, joined: &Joined) -> Self {
         let matching = &joined.matching;
-        let mut sums: BTreeMap<(String, Option<Operation>), Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<(String, Option<CollectiveKind>), Sum> = BTreeMap::new();
         let accelerator = accelerator(job);
         let usable = |one: &&Collective| {
             one.complete && one.consistent && !joined.misses_ranks(one) && one.bytes.is_some()

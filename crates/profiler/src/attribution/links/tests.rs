@@ -152,8 +152,8 @@ fn boundaries_of_one_pipeline_are_compared_with_each_other_and_with_the_link() {
     assert!((links[0].usual() - 0.1).abs() < 0.01 && apart.is_empty(), "{links:?}");
 }
 
-/// Without this, a switch that slows all messages between two stages was no straggler: replicas are equally
-/// late.
+/// Without this, a switch that slows all messages between two stages would not be a straggler: replicas are
+/// equally late.
 #[test]
 fn a_boundary_that_is_slow_in_all_replicas_is_one_link() {
     let h100 = Some("NVIDIA H100 80GB HBM3");

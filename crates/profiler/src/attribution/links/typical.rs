@@ -4,9 +4,9 @@
 //! and their steps.
 
 use super::placement::{Apart, Reference};
-use crate::communication::Operation;
 use crate::matching::Matching;
 use railwright_spec::{lower_median, median};
+use railwright_step::CollectiveKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct SlowGroup {
     /// Its ranks, as printed.
     pub ranks: String,
     /// The operation.
-    pub operation: Option<Operation>,
+    pub operation: Option<CollectiveKind>,
     /// Bytes of one collective.
     pub bytes: u64,
     /// The median transfer of its collectives, in nanoseconds.
@@ -92,7 +92,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    pub(super) fn add(&mut self, link: &Typical, usual: f64, operation: Option<Operation>, bytes: u64) {
+    pub(super) fn add(&mut self, link: &Typical, usual: f64, operation: Option<CollectiveKind>, bytes: u64) {
         let sum = self.sums.entry(link.id).or_insert((0.0, 0.0));
         sum.0 += link.transfer * link.count;
         sum.1 += usual * link.count;
@@ -105,7 +105,7 @@ impl Found<'_> {
         link: &Typical,
         ids: &[u32],
         usual: f64,
-        operation: Option<Operation>,
+        operation: Option<CollectiveKind>,
         bytes: u64,
     ) -> SlowGroup {
         let members = ids.iter().flat_map(|&id| &self.matching.communicators[id as usize].members);

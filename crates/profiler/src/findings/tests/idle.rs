@@ -167,7 +167,7 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
     let found = one_rank(|step, r| launch(r, if step == 1 { 4_000 } else { 20 }));
     let one = the(&found, "host-work");
     assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");
-    // What recurs is no warm-up.
+    // What recurs is not warm-up.
     let found = one_rank(|_, r| launch(r, 2_000));
     let one = the(&found, "host-work");
     assert!(one.advice.contains("recur in later steps"), "{one:#?}");

@@ -16,7 +16,7 @@ fn varying_steps_follow_the_pauses_that_explain_them() {
     assert_eq!(
         of(40.0),
         ["varying-steps", "host-pauses", "memory-bound"],
-        "less than half is no explanation"
+        "less than half is not an explanation"
     );
 }
 

@@ -159,7 +159,7 @@ fn copies_on_their_own_stream_get_no_advice_to_use_one() {
     assert!(own.evidence.iter().any(|line| line.contains("is in aten::_to_copy")), "{own:#?}");
 }
 
-/// Gaps before small kernels are part of the late launches; element-wise kernels are no GEMMs.
+/// Gaps before small kernels are part of the late launches; element-wise kernels are not GEMMs.
 #[test]
 fn costs_are_shared_where_their_times_are_the_same() {
     let report = report_of(vec![{

@@ -32,7 +32,7 @@ pub(super) fn read(name: &str) -> Option<Named> {
     };
     let forward = has(&["forward", "fwd"]);
     let backward = has(&["backward", "bwd", "backwards"]);
-    // Layer hooks, whole schedules, losses and evaluation are no passes of a micro-batch.
+    // Layer hooks, whole schedules, losses and evaluation are not passes of a micro-batch.
     if has(&[
         "pre",
         "post",

@@ -1,7 +1,7 @@
 //! Position of a rank: its pipeline stage, its replica and its shard.
 //!
 //! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise
-//! from names, groups and messages. Ignores a layout of another size; `join` warns about it.
+//! from names, groups and messages. Ignores a layout of a different size; `join` warns about it.
 
 use super::Found;
 use crate::Job;
@@ -113,7 +113,7 @@ fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     stages
 }
 
-/// Ranks that share a replica's stage: those joined by tensor and context parallel groups.
+/// Ranks that share a replica's stage: those joined by tensor and context-parallel groups.
 struct Shards(BTreeMap<u32, u32>);
 
 impl Shards {

@@ -55,7 +55,7 @@ fn of_mtia(name: &[u8]) -> Role {
     }
 }
 
-/// The runtimes of other devices than NVIDIA's: `xpu_runtime`, `mtia_runtime`, `privateuse1_driver`, ...
+/// The runtimes of devices other than NVIDIA's: `xpu_runtime`, `mtia_runtime`, `privateuse1_driver`, ...
 fn is_runtime(category: &[u8]) -> bool {
     category.ends_with(b"_runtime") || category.ends_with(b"_driver")
 }

@@ -1,7 +1,7 @@
 //! The header of a trace: its identity.
 //!
-//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in
-//! the file they are. Unreadable values are reported and skipped.
+//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever they
+//! are in the file. Unreadable values are reported and skipped.
 
 use super::collective::{self, Groups};
 use super::numbers;
@@ -94,7 +94,7 @@ pub(super) fn clue(head: &[u8]) -> FileIdentity {
     }
     let base = number_after(head, b"\"baseTimeNanoseconds\"").unwrap_or(0) / 1_000;
     let first = number_after(head, b"\"ts\"").and_then(|ts| ts.checked_add(base));
-    // Times since the start of a machine are no dates.
+    // Times since the start of a machine are not dates.
     clue.start = first.filter(|&time| time > 1_000_000_000_000_000);
     clue
 }

@@ -1,8 +1,8 @@
 //! Numbers in the notation of traces.
 //!
-//! Responsible for: decimal text to whole nanoseconds without floating point. A double represents
-//! 3924272799580.509 us only to a quarter of a nanosecond, and an absolute time only to a quarter of a
-//! microsecond. Rejects text that is no finite number.
+//! Responsible for: conversion of decimal text to whole nanoseconds without floating point. A double
+//! represents 3924272799580.509 us only to a quarter of a nanosecond, and an absolute time only to a quarter
+//! of a microsecond. Rejects text that is not a finite number.
 
 /// Microseconds in decimal text as whole nanoseconds; `None` if not a finite number or out of range.
 pub(super) fn nanoseconds(text: &[u8]) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! The table of waits of pipeline stages.
 //!
-//! Responsible for: one row per stage, one column per kind of work that any stage waits for. Of many stages
+//! Responsible for: one row per stage, one column per kind of work that any stage waits for. For many stages,
 //! only the ends and the extremes.
 
 use railwright_network::simulate::{StageWaits, Wait};

@@ -13,7 +13,7 @@ impl PerLayer {
     }
 }
 
-/// Layers with a window or chunks: by `layer_types` if the file has it, else by the family's rule.
+/// Layers with a window or chunks: by `layer_types` if the file sets it, else by the family's rule.
 pub(super) fn sliding_layers(
     fields: &Fields<'_>,
     layers: u64,
@@ -22,7 +22,7 @@ pub(super) fn sliding_layers(
     per_layer(fields, layers, &["sliding_attention", "chunked_attention"], rule)
 }
 
-/// Layers with linear attention: by `layer_types` if the file has it, else by the family's rule.
+/// Layers with linear attention: by `layer_types` if the file sets it, else by the family's rule.
 pub(super) fn linear_layers(
     fields: &Fields<'_>,
     layers: u64,

@@ -35,7 +35,7 @@ pub(super) fn divides_ranks(plan: &Plan, degrees: [u64; 3]) -> bool {
 }
 
 /// Adds valid values of its key to a problem, as in `use 4 or 8`, and another way out. Without either there
-/// is no hint.
+/// is not a hint.
 pub(super) fn with_values_or<T: ToString>(problem: Problem, values: &[T], other: &str) -> Problem {
     let key = problem.place.as_ref().and_then(|place| place.key.clone()).unwrap_or_default();
     let listed = values.iter().map(T::to_string).collect::<Vec<_>>().join(" or ");

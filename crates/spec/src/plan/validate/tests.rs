@@ -5,7 +5,7 @@ use crate::cluster::Cluster;
 use crate::cluster::by_name;
 use crate::model;
 use crate::model::Model;
-use crate::plan::{ContextKind, PlanSpec, Recompute, Schedule, balanced_layers};
+use crate::plan::{ContextKind, PlanSpec, Recompute, Schedule, Sharding, balanced_layers};
 use crate::problem::Warning;
 
 /// The first problem of a plan as `key: message; hint`, from settings on an otherwise sound plan.
@@ -115,7 +115,7 @@ fn experts_are_divided() {
     ));
 }
 
-/// GPT-3 has 2,048 learned positions, so a length above them is no remedy.
+/// GPT-3 has 2,048 learned positions, so a length above them is not a remedy.
 #[test]
 fn a_remedy_is_within_the_learned_positions() {
     let model = model::by_name("gpt3-175b").expect("model");
@@ -281,14 +281,21 @@ fn doubtful_plans_are_warned_about() {
         ids(PlanSpec { tensor_parallel: Some(16), ..PlanSpec::default() }),
         ["tensor-parallel-leaves-domain"]
     );
-    let zero = super::super::Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
-    let spec = PlanSpec {
-        pipeline_parallel: Some(4),
-        sharding: Some(zero),
-        global_batch: Some(32),
-        ..PlanSpec::default()
+    let is_warned = |zero_stage, reshard_after_forward, virtual_stages| {
+        let ids = ids(PlanSpec {
+            pipeline_parallel: Some(4),
+            virtual_stages: Some(virtual_stages),
+            sharding: Some(Sharding { zero_stage, group: None, reshard_after_forward }),
+            global_batch: Some(128),
+            software: Some("torchtitan-2025".to_owned()),
+            ..PlanSpec::default()
+        });
+        ids.iter().any(|id| id == "zero-with-pipeline")
     };
-    assert_eq!(ids(spec), ["zero-with-pipeline", "few-micro-batches", "not-offered"]);
+    // One chunk per stage reduces once a step, several in each round; full sharding in each micro-batch, but
+    // once if parameters stay gathered.
+    assert!(!is_warned(2, false, 1) && is_warned(2, false, 2));
+    assert!(is_warned(3, true, 1) && !is_warned(3, false, 1));
 }
 
 #[test]

@@ -33,14 +33,20 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
                 .to_owned(),
         );
     }
-    if plan.sharding.zero_stage >= 2 && pp > 1 {
+    let is_once = plan.gathers_once()
+        || plan.gradient_reductions(plan.micro_batches()) == 1 && plan.sharding.zero_stage == 2;
+    if plan.sharding.zero_stage >= 2 && pp > 1 && !is_once {
         warn(
             "zero-with-pipeline",
-            format!(
-                "ZeRO stage {} with pipeline stages reduces{} in every micro-batch; stage 1 is common",
-                plan.sharding.zero_stage,
-                if plan.sharding.zero_stage == 3 { " and gathers" } else { "" }
-            ),
+            if plan.sharding.zero_stage == 3 {
+                "ZeRO stage 3 with pipeline stages gathers and reduces in every micro-batch; \
+                 stage 1 is common, and PyTorch's pipelines gather once (`--sharding fsdp-no-reshard`)"
+                    .to_owned()
+            } else {
+                "ZeRO stage 2 with several chunks per pipeline stage reduces in every round of micro-batches; \
+                 stage 1 is common"
+                    .to_owned()
+            },
         );
     }
     let count = plan.micro_batches();

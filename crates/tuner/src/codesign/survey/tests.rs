@@ -63,7 +63,7 @@ fn surveyed_networks_have_the_step_that_a_search_of_each_finds() {
             let results = alone.run();
             let best = results.best.entries().first().expect("something fits");
             let (least, found) = (fastest.least.get(), fastest.step_time.get());
-            assert!(least <= best.time * (1.0 + 1e-12), "{name}: {least} is no bound of {}", best.time);
+            assert!(least <= best.time * (1.0 + 1e-12), "{name}: {least} is not a bound of {}", best.time);
             assert!(
                 found >= best.time * (1.0 - 1e-12),
                 "{name}: {found} was missed by the search: {}",

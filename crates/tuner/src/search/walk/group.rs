@@ -1,6 +1,6 @@
 //! Groups of strategies that are pruned together.
 //!
-//! Responsible for: the lower bound of a place's time, and the nearest misses if nothing of a group fits.
+//! Responsible for: the lower bound on a place's time, and the nearest misses if nothing of a group fits.
 //! Does not time.
 
 use super::super::engine::Worker;
@@ -22,7 +22,7 @@ pub(super) fn slot(shape: &Shape, stages: u64) -> usize {
 }
 
 impl Piece<'_, '_> {
-    /// Lower bound of the time of a place's strategies, for any shape.
+    /// Lower bound on the time of a place's strategies, for any shape.
     pub(super) fn least(&self, place: &Place) -> f64 {
         let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
         let fuses = self.search.space.schedules.contains(&Schedule::DualPipe);

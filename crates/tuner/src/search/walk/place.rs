@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub(super) ways: u64,
     /// Number of equivalent placements.
     pub(super) copies: u64,
-    /// UnusualFeatures of parallel sizes, micro-batch and placement.
+    /// Unusual features of parallel sizes, micro-batch and placement.
     pub(super) oddities: UnusualFeatures,
     pub(super) setting: Setting,
     pub(super) prefix: Prefix,

@@ -16,7 +16,7 @@ pub(super) struct Rungs<'r> {
     held: &'r StageParameters,
     ladder: &'r [Option<u64>],
     known: Vec<Option<UnshardedStages>>,
-    /// Lower bound of the step time by rung, in seconds, once it is computed.
+    /// Lower bound on the step time by rung, in seconds, once it is computed.
     pub(super) bounds: Vec<Option<f64>>,
 }
 

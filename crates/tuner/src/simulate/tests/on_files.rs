@@ -56,7 +56,7 @@ fn a_step_on_a_list_of_cables_is_that_on_its_design() {
     }
 }
 
-/// Hashes of a list of cables are drawn by other keys than those of its design: both have collisions, of
+/// Hashes of a list of cables are drawn by keys other than those of its design: both have collisions, of
 /// equal size within a few percent.
 #[test]
 fn hash_seeds_of_a_file_give_the_collisions_of_its_design() {

@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 
-/// Longer steps are no steps of training.
+/// Longer steps are not steps of training.
 const LONGEST: f64 = 86_400.0;
 
 /// A run and its step time.
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(read("=250 ms").expect("read"), ("", 0.25));
         assert_eq!(read("tp=2=3").expect("read"), ("tp=2", 3.0));
         for bad in ["38.2", "tp=8", "tp=8=-3", "tp=8=fast", "tp=8=1e9", "tp=8=nan"] {
-            // `tp=8` is the time 8 of the layout `tp`, which is no layout.
+            // `tp=8` is the time 8 of the layout `tp`, which is not a layout.
             let is_refused = halves(bad).map_or(true, |(layout, _)| flags(layout).is_err());
             assert!(is_refused, "{bad}");
         }

@@ -70,7 +70,7 @@ pub(crate) fn run(
     Ok(if fails { Outcome::No } else { Outcome::Yes })
 }
 
-/// The steps of a log, and a warning if the log prints other settings than its run has.
+/// The steps of a log, and a warning if the log prints settings other than those of its run.
 fn of_run(path: &str, run: &Run, warnings: &mut Vec<Warning>, printer: &Printer) -> Result<Side, Failure> {
     let steps = steps::of_log(path, Some(run), printer)?;
     let differing = claims::against(&steps.log, run, path);
