@@ -44,14 +44,17 @@ LD_LIBRARY_PATH="$libraries\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" exec "$sysro
 END
 chmod +x "$folder/bin/rustc"
 
-# standard TARGET: compiles the standard library with bitcode, so that programs can be optimized together with it.
+# standard TARGET: compiles the standard library with bitcode, so that programs can be optimized together with it. A browser loads its part of
+# it: there it is compiled for size, without the long forms of sorting.
 standard() {
-    local build=$folder/build
+    local build=$folder/build small=()
+    case $1 in wasm32-*) small=(CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size CARGO_PROFILE_RELEASE_OPT_LEVEL=s) ;; esac
     mkdir -p "$build/src"
     printf '[package]\nname = "standard"\nedition = "2021"\n[workspace]\n' >"$build/Cargo.toml"
     printf '#![no_std]\n' >"$build/src/lib.rs"
-    (cd "$build" && RUSTC=$folder/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort RUSTFLAGS=-Cembed-bitcode=yes \
-        CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_DEBUG=0 cargo build --release --target "$1" --target-dir "$build/target")
+    (cd "$build" && env ${small[@]+"${small[@]}"} RUSTC="$folder/bin/rustc" RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort \
+        RUSTFLAGS=-Cembed-bitcode=yes CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 CARGO_PROFILE_RELEASE_DEBUG=0 \
+        cargo build --release --target "$1" --target-dir "$build/target")
     mkdir -p "$sysroot/lib/rustlib/$1/lib"
     cp "$build/target/$1/release/deps"/lib*.rlib "$sysroot/lib/rustlib/$1/lib/"
     rm -f "$sysroot/lib/rustlib/$1/lib"/libstandard-*.rlib

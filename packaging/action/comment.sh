@@ -3,7 +3,8 @@
 #
 #   comment.sh BASE HEAD PATTERNS REPORT.md [OPTIONS OF railwright check]...
 #
-# PATTERNS are git pathspecs, separated by spaces. RAILWRIGHT names the program (default: railwright).
+# BASE is fetched from `origin` if the clone lacks it. The first push of a branch has none, and a forced one may have lost it: then it is the
+# parent of HEAD, or the empty tree. PATTERNS are git pathspecs, separated by spaces. RAILWRIGHT names the program (default: railwright).
 # Exit code: that of the worst file (0 fits, 4 at risk, 1 does not fit, 2 invalid; anything else is worse); 0 when nothing changed.
 set -euo pipefail
 
@@ -12,6 +13,13 @@ shift 4
 program=${RAILWRIGHT:-railwright}
 earlier=$(mktemp)
 trap 'rm -f "$earlier"' EXIT
+
+has_base() { git cat-file -e "$base^{commit}" 2>/dev/null; }
+has_base || git fetch --quiet --depth=1 origin "$base" 2>/dev/null || true
+if ! has_base; then
+    [ "$(git rev-parse --is-shallow-repository)" = false ] || git fetch --quiet --deepen=1 || true
+    base=$(git rev-parse --quiet --verify "$head^" || git hash-object -t tree /dev/null)
+fi
 
 # Globs are git's, not the shell's.
 read -ra pathspecs <<<"$patterns"

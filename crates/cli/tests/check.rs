@@ -139,5 +139,20 @@ fn the_action_comments_on_changed_scripts_only() {
     let (code, expected) =
         sh(&format!("{commit} && bash '{}' base HEAD '*.sh' out.md --cluster dgx-h100", script.display()));
     assert_eq!(code, Some(2), "an invalid file is worse than one that does not fit: {expected}");
+    // A first push of a branch: no base, so the parent of the commit.
+    let nothing = "0".repeat(40);
+    let (code, expected) = sh(&format!(
+        "bash '{}' {nothing} HEAD '*.sh' out.md --cluster dgx-h100 || true; cat out.md",
+        script.display()
+    ));
+    assert_eq!(code, Some(0), "{expected}");
+    assert!(expected.contains("other.sh") && !expected.contains("train.sh"), "{expected}");
+    // A first commit has no parent: all files are new.
+    let (code, expected) = sh(&format!(
+        "bash '{}' {nothing} base '*.sh' out.md --cluster dgx-h100; cat out.md",
+        script.display()
+    ));
+    assert_eq!(code, Some(0), "{expected}");
+    assert!(expected.contains("other.sh") && expected.contains("train.sh"), "{expected}");
     let _ = fs::remove_dir_all(&folder);
 }

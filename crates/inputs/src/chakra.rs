@@ -3,6 +3,7 @@
 //! Responsible for: reading the files, and the process groups next to them. Excludes their content
 //! ([`railwright_network::chakra`]).
 
+use crate::{FILES, no_readers};
 use railwright_network::chakra::{Program, Trace, by_rank, read};
 use railwright_network::exported::read_comm_groups;
 use railwright_spec::problem::Problem;
@@ -24,7 +25,9 @@ pub fn is_folder(path: &str) -> bool {
 
 /// The program of the traces in a folder on scale-up domains of `domain` devices, with remarks.
 pub fn program(folder: &str, domain: u64) -> Result<(Program, Vec<String>), Problem> {
-    crate::readers_for(folder)?;
+    if !FILES {
+        return Err(no_readers(folder));
+    }
     let files = by_rank(crate::files_in(folder)?).map_err(|problem| problem.in_file(folder))?;
     let traces = files.iter().map(|path| read(&crate::read_bytes(path, LIMIT)?, path));
     let traces: Vec<Trace> = traces.collect::<Result<_, Problem>>()?;

@@ -118,57 +118,80 @@ pub enum Inference {
     Silent,
 }
 
-/// All rules, in alphabetical order of their files.
-pub fn rules() -> &'static [&'static dyn Rule] {
-    &[
-        &attention::UnfusedAttention,
-        &bandwidth::LowBandwidth,
-        &bound_by_memory::BoundByMemory,
-        &copies::Copies,
-        &device_gaps::DeviceGaps,
-        &drift::Drift,
-        &exposed::EXPOSED[0],
-        &exposed::EXPOSED[1],
-        &exposed::EXPOSED[2],
-        &exposed::EXPOSED[3],
-        &exposed::EXPOSED[4],
-        &exposed::EXPOSED[5],
-        &float32::Float32,
-        &fragmented::Fragmented,
-        &idle::IDLE[0],
-        &idle::IDLE[1],
-        &idle::IDLE[2],
-        &idle::IDLE[3],
-        &idle::IDLE[4],
-        &idle::IDLE[5],
-        &idle::IDLE[6],
-        &idle::IDLE[7],
-        &idle::IDLE[8],
-        &idle::IDLE[9],
-        &idle::IDLE[10],
-        &idle::IDLE[11],
-        &idle::IDLE[12],
-        &idle::IDLE[13],
-        &implausible::ImplausibleBandwidth,
-        &layout::Layout,
-        &missing::MissingRanks,
-        &optimizer::Optimizer,
-        &overlap::Overlap,
-        &pauses::HostPauses,
-        &pipeline::PipelineBubble,
-        &recompute::Recompute,
-        &roofline::BelowRoofline,
-        &shapes::Shapes,
-        &slow_chip::SlowChip,
-        &slow_link::SlowLink,
-        &small_kernels::SmallKernels,
-        &straggler::Straggler,
-        &throttling::Throttling,
-        &unbalanced::UnbalancedExperts,
-        &unexplained::Unexplained,
-        &varying::VaryingSteps,
-        &waiting::Waiting,
-    ]
+/// One list for rules and for their descriptions. The latter calls each rule by its type: a program that only
+/// explains findings does not contain the code that makes them.
+macro_rules! list {
+    ($($rule:expr),* $(,)?) => {
+        /// All rules, in alphabetical order of their files.
+        pub fn rules() -> &'static [&'static dyn Rule] {
+            &[$(&$rule),*]
+        }
+
+        /// Descriptions of all findings, for `railwright explain`.
+        pub fn topics() -> Vec<Topic> {
+            vec![$(topic(&$rule)),*]
+        }
+    };
+}
+
+list![
+    attention::UnfusedAttention,
+    bandwidth::LowBandwidth,
+    bound_by_memory::BoundByMemory,
+    copies::Copies,
+    device_gaps::DeviceGaps,
+    drift::Drift,
+    exposed::EXPOSED[0],
+    exposed::EXPOSED[1],
+    exposed::EXPOSED[2],
+    exposed::EXPOSED[3],
+    exposed::EXPOSED[4],
+    exposed::EXPOSED[5],
+    float32::Float32,
+    fragmented::Fragmented,
+    idle::IDLE[0],
+    idle::IDLE[1],
+    idle::IDLE[2],
+    idle::IDLE[3],
+    idle::IDLE[4],
+    idle::IDLE[5],
+    idle::IDLE[6],
+    idle::IDLE[7],
+    idle::IDLE[8],
+    idle::IDLE[9],
+    idle::IDLE[10],
+    idle::IDLE[11],
+    idle::IDLE[12],
+    idle::IDLE[13],
+    implausible::ImplausibleBandwidth,
+    layout::Layout,
+    missing::MissingRanks,
+    optimizer::Optimizer,
+    overlap::Overlap,
+    pauses::HostPauses,
+    pipeline::PipelineBubble,
+    recompute::Recompute,
+    roofline::BelowRoofline,
+    shapes::Shapes,
+    slow_chip::SlowChip,
+    slow_link::SlowLink,
+    small_kernels::SmallKernels,
+    straggler::Straggler,
+    throttling::Throttling,
+    unbalanced::UnbalancedExperts,
+    unexplained::Unexplained,
+    varying::VaryingSteps,
+    waiting::Waiting,
+];
+
+/// Description of the findings of a rule.
+fn topic(rule: &impl Rule) -> Topic {
+    Topic {
+        id: rule.id().to_owned(),
+        group: "finding",
+        title: rule.title().to_owned(),
+        text: rule.text().to_owned(),
+    }
 }
 
 /// Minimum share of a finding's cost that its evidence must explain.
@@ -267,19 +290,6 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
         }
     }
     found
-}
-
-/// Descriptions of all findings, for `railwright explain`.
-pub fn topics() -> Vec<Topic> {
-    rules()
-        .iter()
-        .map(|rule| Topic {
-            id: rule.id().to_owned(),
-            group: "finding",
-            title: rule.title().to_owned(),
-            text: rule.text().to_owned(),
-        })
-        .collect()
 }
 
 /// Kernels of caches of keys and values in pages: only inference servers have them.

@@ -15,6 +15,7 @@ pub(crate) mod traffic;
 
 use crate::args::network::Network;
 use crate::exit::{Failure, Outcome};
+use crate::input::FILES;
 use crate::printer::Printer;
 
 /// Runs a command about networks.
@@ -27,10 +28,11 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Design(arguments) => design::run(arguments, printer),
         Network::Traffic(arguments) => traffic::run(arguments, printer),
         Network::Collective(arguments) => collective::run(arguments, printer),
-        Network::Flows(arguments) => flows::run(arguments, printer),
-        Network::Export(arguments) => export::run(arguments, printer),
+        Network::Flows(arguments) if FILES => flows::run(arguments, printer),
+        Network::Export(arguments) if FILES => export::run(arguments, printer),
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::Sites(arguments) => sites::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
+        Network::Flows(_) | Network::Export(_) => Err(super::does_not_read()),
     }
 }

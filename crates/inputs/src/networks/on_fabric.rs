@@ -2,7 +2,7 @@
 //!
 //! Responsible for: reading the file. Independent of the traffic on it.
 
-use crate::{CONFIG_LIMIT, read as read_text, readers_for};
+use crate::{CONFIG_LIMIT, FILES, no_readers, read as read_text};
 use railwright_network::imported::{Imported, on_cluster};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
@@ -13,6 +13,8 @@ pub fn read(
     cluster: &Cluster,
     routing: Option<&str>,
 ) -> Result<(Imported, Vec<String>), Problem> {
-    readers_for(file)?;
+    if !FILES {
+        return Err(no_readers(file));
+    }
     on_cluster(&read_text(file, CONFIG_LIMIT)?, file, cluster, routing)
 }
