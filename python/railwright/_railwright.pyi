@@ -427,7 +427,7 @@ class Collective:
     def _repr_html_(self) -> str: ...
 
 class Pool:
-    """Devices of another kind in a job."""
+    """Devices of a different kind in a job."""
 
     @property
     def accelerator(self) -> str:

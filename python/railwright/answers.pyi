@@ -707,8 +707,8 @@ class Rate(Record):
 class CollectiveLaw(Record):
     """A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition."""
     @property
-    def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"]:
-        """Kind of collective."""
+    def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"] | Collective:
+        """Measured operation."""
     @property
     def ranks(self) -> int:
         """Number of ranks."""
@@ -733,6 +733,19 @@ class CollectiveLaw(Record):
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
+
+class Collective(Record):
+    """Dispatch of tokens to the ranks of their experts, once per domain (DeepEP): tokens x `copies` x width."""
+    @property
+    def expert_dispatch(self) -> CollectiveExpertDispatch: ...
+
+class CollectiveExpertDispatch(Record):
+    @property
+    def copies(self) -> int:
+        """Experts per token (top-k)."""
+    @property
+    def most_domains(self) -> int:
+        """Maximum number of domains of a token (group-limited routing with groups as domains); 0: no limit."""
 
 class Line(Record):
     """One figure, or one kind of operators, compared with measurements."""
@@ -4314,19 +4327,6 @@ class NetworkCollective(Answer):
     def ignores_cable_latencies(self) -> bool:
         """True if latencies of cables have no effect, because those of the cluster are used: on a fabric from a file."""
 
-class Collective(Record):
-    """Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all: tokens x `copies` x width."""
-    @property
-    def expert_dispatch(self) -> CollectiveExpertDispatch: ...
-
-class CollectiveExpertDispatch(Record):
-    @property
-    def copies(self) -> int:
-        """Experts per token (top-k)."""
-    @property
-    def most_domains(self) -> int:
-        """Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit."""
-
 class NetworkCollectiveSpread(Record):
     """A value over hash seeds."""
     @property
@@ -5870,7 +5870,7 @@ class ExchangeRow(Record):
     def phases(self) -> list[Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"]]:
         """Parts of the step."""
     @property
-    def kind(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send", "receive", "barrier"]:
+    def kind(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "dispatch", "combine", "notify", "broadcast", "reduce", "gather", "scatter", "send_receive", "send", "receive", "copy", "barrier"]:
         """Kind."""
     @property
     def algorithm(self) -> Literal["ring", "direct", "hierarchical", "message"] | Algorithm:

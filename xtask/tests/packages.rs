@@ -44,7 +44,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
                 if !others.contains(&name) {
                     folders.push(path);
                 }
-            } else if name.ends_with(".rs") && name != "tests.rs" {
+            } else if path.extension().is_some_and(|end| end == "rs") && name != "tests.rs" {
                 found.push(path);
             }
         }

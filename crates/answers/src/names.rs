@@ -22,7 +22,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("plan.micro_batch", &["mbs", "micro-batch-size"]),
     ("plan.global_batch", &["gbs", "global-batch-size"]),
     ("plan.micro_batches", &["gradient-accumulation-steps"]),
-    ("plan.sequence_length", &["seq", "seq-length", "seq-len"]),
+    ("plan.sequence_length", &["seq", "seq-length"]),
     ("plan.sharding", &["zero"]),
     ("plan.uneven_stages", &["uneven"]),
     ("plan.software", &["framework"]),

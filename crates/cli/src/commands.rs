@@ -94,13 +94,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             "SQL, Parquet and the server require the installed program",
         )),
         // Every other command reads files.
-        _ => Err(does_not_read()),
+        _ => Err(crate::exit::does_not_read()),
     }
-}
-
-/// The answer of a program without readers to a command about files.
-fn does_not_read() -> Failure {
-    without("this program does not read files", "load the program with readers")
 }
 
 fn without(what: &str, hint: &str) -> Failure {

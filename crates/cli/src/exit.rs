@@ -79,6 +79,11 @@ impl From<Problem> for Failure {
     }
 }
 
+/// The failure of a program without readers at a command about files.
+pub(crate) fn does_not_read() -> Failure {
+    Problem::new("this program does not read files").hint("load the program with readers").into()
+}
+
 impl From<Vec<Problem>> for Failure {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Input(problems)

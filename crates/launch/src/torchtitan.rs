@@ -190,19 +190,7 @@ fn ranks(document: &mut Document, text: &str) {
             None => of_slurm().map_or(Data::Text("auto".to_owned()), |(_, value)| Data::of_word(value)),
         };
     }
-    variables(document);
-}
-
-/// Settings that the scripts that start torchtitan take from the environment.
-const FROM_ENVIRONMENT: [(&str, &str); 3] =
-    [("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")];
-
-/// Renames the variables that are settings, and drops all others.
-fn variables(document: &mut Document) {
-    document.rename(&FROM_ENVIRONMENT);
-    let is_variable =
-        |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    document.entries.retain(|entry| !is_variable(&entry.path));
+    script::variables(document);
 }
 
 /// The configuration, and whether it is complete: settings missing in an override are in another file, not
@@ -216,7 +204,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
         return Ok((document::toml(text, file)?, true));
     }
     let mut found = document::overrides(text, file)?.document;
-    found.rename(&FROM_ENVIRONMENT);
+    found.rename(&script::FROM_ENVIRONMENT);
     ranks(&mut found, text);
     Ok((found, false))
 }

@@ -148,8 +148,8 @@ fn waiting_for_spares_with_detection_is_within_a_point_of_a_simulation() {
 #[test]
 fn young_and_daly_by_hand() {
     let long = job(36_000.0, 600.0, 0.0, 600.0, 300.0);
-    assert!(close(long.young().get(), 6572.670_690, 1e-9), "{:?}", long.young());
-    assert!(close(long.daly().get(), 6178.756_496, 1e-9), "{:?}", long.daly());
+    assert!(close(long.young().get(), 6_572.670_690, 1e-9), "{:?}", long.young());
+    assert!(close(long.daly().get(), 6_178.756_496, 1e-9), "{:?}", long.daly());
     assert_eq!(job(100.0, 200.0, 0.0, 600.0, 300.0).daly(), Seconds::new(100.0));
     assert!(job(100.0, 199.0, 0.0, 600.0, 300.0).daly() < Seconds::new(100.0));
 }

@@ -14,7 +14,7 @@ pub(crate) mod topologies;
 pub(crate) mod traffic;
 
 use crate::args::network::Network;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, does_not_read};
 use crate::input::FILES;
 use crate::printer::Printer;
 
@@ -33,6 +33,6 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::Sites(arguments) => sites::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
-        Network::Flows(_) | Network::Export(_) => Err(super::does_not_read()),
+        Network::Flows(_) | Network::Export(_) => Err(does_not_read()),
     }
 }

@@ -5,7 +5,6 @@
 //! settings open.
 
 use super::keys::{current, knows};
-use super::variables;
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
@@ -31,6 +30,18 @@ const FILE: [&str; 2] = ["job.config_file", "job.config-file"];
 /// Sections of a configuration: a word of a command that begins with one is an override.
 const SECTIONS: [&str; 4] =
     ["--training.", "--parallelism.", "--activation_checkpoint.", "--activation-checkpoint."];
+
+/// Settings that the scripts that start torchtitan take from the environment.
+pub(super) const FROM_ENVIRONMENT: [(&str, &str); 3] =
+    [("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")];
+
+/// Renames the variables that are settings, and drops all others.
+pub(super) fn variables(document: &mut Document) {
+    document.rename(&FROM_ENVIRONMENT);
+    let is_variable =
+        |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    document.entries.retain(|entry| !is_variable(&entry.path));
+}
 
 /// Tests whether a script names a configuration file, or has overrides whose values are the shell's.
 pub(super) fn is_one(text: &str) -> bool {

@@ -13,10 +13,27 @@ export type Operators = string
  */
 export type Regime = 'burst' | 'sustained'
 /**
- * Kind of collective.
+ * Collective operation with a price. Its kind on a timeline is `railwright_step::CollectiveKind`.
  */
-export type CollectiveKind =
-  'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
+export type Collective =
+  | 'all_reduce'
+  | 'all_gather'
+  | 'reduce_scatter'
+  | 'all_to_all'
+  | {
+      expert_dispatch: {
+        /**
+         * Experts per token (top-k).
+         */
+        copies: number
+        /**
+         * Maximum number of domains of a token (group-limited routing with groups as domains); 0: no limit.
+         */
+        most_domains: number
+      }
+    }
+  | 'broadcast'
+  | 'send_receive'
 
 /**
  * Common fields of every result.
@@ -330,7 +347,7 @@ export interface Rate {
  * generation's constants are not applied in addition.
  */
 export interface CollectiveLaw {
-  operation: CollectiveKind
+  operation: Collective
   /**
    * Number of ranks.
    */

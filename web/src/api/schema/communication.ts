@@ -80,9 +80,9 @@ export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 
  */
 export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
 /**
- * A communication operation, from its name or its recorder.
+ * A kind of communication among ranks, in a plan or in a recording.
  */
-export type Operation =
+export type CollectiveKind =
   | 'all_reduce'
   | 'all_gather'
   | 'reduce_scatter'
@@ -281,7 +281,7 @@ export interface GroupCommunication {
   /**
    * The operation.
    */
-  operation: Operation | null
+  operation: CollectiveKind | null
   /**
    * Number of collectives.
    */
@@ -416,7 +416,7 @@ export interface CollectiveRow {
   /**
    * Kind.
    */
-  operation: Operation | null
+  operation: CollectiveKind | null
   /**
    * Its size in bytes, by nccl-tests' convention.
    */

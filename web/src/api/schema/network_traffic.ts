@@ -72,17 +72,24 @@ export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**
- * A kind of communication among ranks.
+ * A kind of communication among ranks, in a plan or in a recording.
  */
 export type CollectiveKind =
   | 'all_reduce'
   | 'all_gather'
   | 'reduce_scatter'
   | 'all_to_all'
+  | 'dispatch'
+  | 'combine'
+  | 'notify'
   | 'broadcast'
   | 'reduce'
+  | 'gather'
+  | 'scatter'
+  | 'send_receive'
   | 'send'
   | 'receive'
+  | 'copy'
   | 'barrier'
 /**
  * Algorithm of a collective.

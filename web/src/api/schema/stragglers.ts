@@ -155,9 +155,9 @@ export type Certainty = 'replayed' | 'at_most' | 'unknown'
 export type CauseClass =
   'slow_chip' | 'more_work' | 'slow_host' | 'launch_latency' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
 /**
- * A communication operation, from its name or its recorder.
+ * A kind of communication among ranks, in a plan or in a recording.
  */
-export type Operation =
+export type CollectiveKind =
   | 'all_reduce'
   | 'all_gather'
   | 'reduce_scatter'
@@ -550,7 +550,7 @@ export interface Moment {
   /**
    * The late operation.
    */
-  before: Operation | null
+  before: CollectiveKind | null
   /**
    * The innermost annotation around at least half of the delay, at its end.
    */
@@ -571,7 +571,7 @@ export interface SlowGroup {
   /**
    * The operation.
    */
-  operation: Operation | null
+  operation: CollectiveKind | null
   /**
    * Bytes of one collective.
    */
