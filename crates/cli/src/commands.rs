@@ -84,20 +84,18 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
             None => completions::man(man.command.as_deref(), printer),
         },
         #[cfg(all(not(feature = "tables"), not(target_family = "wasm")))]
-        Command::Query(_) | Command::Save(_) | Command::Digest(_) => Err(without(
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) => Err(crate::exit::without(
             "this command needs Parquet and SQLite, and this program was built without them",
             crate::input::tabular::WITH_TABLES,
         )),
         #[cfg(target_family = "wasm")]
-        Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => Err(without(
-            "this command needs the installed program",
-            "SQL, Parquet and the server require the installed program",
-        )),
+        Command::Query(_) | Command::Save(_) | Command::Digest(_) | Command::Serve(_) => {
+            Err(crate::exit::without(
+                "this command needs the installed program",
+                "SQL, Parquet and the server require the installed program",
+            ))
+        }
         // Every other command reads files.
         _ => Err(crate::exit::does_not_read()),
     }
-}
-
-fn without(what: &str, hint: &str) -> Failure {
-    railwright_spec::problem::Problem::new(what).hint(hint).into()
 }

@@ -79,9 +79,14 @@ impl From<Problem> for Failure {
     }
 }
 
+/// The failure of a program that was built without a part that a command needs.
+pub(crate) fn without(what: &str, hint: &str) -> Failure {
+    Problem::new(what).hint(hint).into()
+}
+
 /// The failure of a program without readers at a command about files.
 pub(crate) fn does_not_read() -> Failure {
-    Problem::new("this program does not read files").hint("load the program with readers").into()
+    without("this program does not read files", "load the program with readers")
 }
 
 impl From<Vec<Problem>> for Failure {

@@ -149,7 +149,7 @@ fn the_action_comments_on_changed_scripts_only() {
     assert!(expected.contains("other.sh") && !expected.contains("train.sh"), "{expected}");
     // A first commit has no parent: all files are new.
     let (code, expected) = sh(&format!(
-        "git checkout -q base && bash '{}' {nothing} HEAD '*.sh' out.md --cluster dgx-h100; cat out.md",
+        "git checkout -qf base && bash '{}' {nothing} HEAD '*.sh' out.md --cluster dgx-h100; cat out.md",
         script.display()
     ));
     assert_eq!(code, Some(0), "{expected}");
