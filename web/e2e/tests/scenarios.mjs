@@ -13,10 +13,7 @@ export default async ({ browser, url }) => {
     .waitFor()
   check((await cell('norms').locator('.good, .bad').count()) === 0, 'milliseconds are called better or worse')
   // Nanoseconds of a step of seconds are a rounding of the schedule, not a part.
-  check(
-    (await page.locator('table[aria-label="Parts of the step"] tr', { hasText: /\d ns/ }).count()) === 0,
-    'nanoseconds have a row',
-  )
+  check((await page.locator('table[aria-label="Parts of the step"] tr', { hasText: /\d ns/ }).count()) === 0, 'nanoseconds have a row')
   // B does not fit: nothing is better or worse.
   check((await page.locator('.run-verdict.no').count()) === 1, 'B fits')
   check(

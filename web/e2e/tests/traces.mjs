@@ -104,7 +104,7 @@ export default async ({ browser, url }) => {
   )
   // Time by module: annotations stand for modules here; no line of Python was recorded.
   await page.evaluate((hash) => (location.hash = hash), at('origins').slice(1))
-  await page.locator('[aria-label="Time by place"] tbody tr', { hasText: 'train_step/forward_backward' }).first().waitFor()
+  await page.locator('[aria-label="Time by location"] tbody tr', { hasText: 'train_step/forward_backward' }).first().waitFor()
   await page.getByRole('button', { name: 'Source lines' }).click()
   await page.waitForSelector('text=No source lines were recorded', { timeout: 60_000 })
   check((await page.evaluate(() => location.hash)).includes('t.by=source'), 'the kind is in the address')
