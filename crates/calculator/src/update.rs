@@ -231,7 +231,7 @@ pub fn inside_passes(
     let element = plan.precision.parameters.bytes();
     of_weights(local)
         .into_iter()
-        .filter(move |of| is_sharded && of.trained + of.frozen + of.nf4 > 0.0)
+        .filter(move |of| is_sharded && of.gathered(true, element) > 0.0)
         .flat_map(move |of| {
             let gathered = of.gathered(true, element);
             let OfWeights { weights, trained, groups: [_, shard, copies], .. } = of;

@@ -3,17 +3,14 @@
 
 #[path = "support/in_memory.rs"]
 mod folder;
+#[path = "support/refused.rs"]
+mod refused;
+#[path = "support/remarks.rs"]
+mod remarks;
 
-use railwright_launch::{Context, Launch, RemarkKind, read_with};
-
-fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
-    launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
-}
-
-fn refused(text: &str, file: &str) -> String {
-    let problems = read_with(text, file, &Context::default()).expect("a launch file").expect_err("a problem");
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
+use railwright_launch::RemarkKind;
+use refused::refused;
+use remarks::has;
 
 const ZERO: &str = "{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {\"stage\": 3}, \"bf16\": {\"enabled\": true";
 

@@ -3,15 +3,14 @@
 
 #[path = "support/in_memory.rs"]
 mod folder;
+#[path = "support/remarks.rs"]
+mod remarks;
 
 use railwright_launch::{Launch, RemarkKind};
+use remarks::has;
 
 fn launch(text: &str) -> Launch {
     folder::read(text, "run.sh", &[])
-}
-
-fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
-    launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
 }
 
 const DENSE: &str = "pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 \

@@ -3,12 +3,11 @@
 
 #[path = "support/in_memory.rs"]
 mod folder;
+#[path = "support/remarks.rs"]
+mod remarks;
 
 use railwright_launch::{Launch, RemarkKind};
-
-fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
-    launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
-}
+use remarks::has;
 
 /// Programs switch recomputation on by a method of the model.
 #[test]

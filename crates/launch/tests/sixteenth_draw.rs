@@ -3,15 +3,14 @@
 
 #[path = "support/in_memory.rs"]
 mod folder;
+#[path = "support/remarks.rs"]
+mod remarks;
 
 use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
+use remarks::has;
 
 fn launch(text: &str) -> Launch {
     folder::read(text, "run.sh", &[])
-}
-
-fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
-    launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
 }
 
 fn refusal(text: &str, file: &str) -> String {

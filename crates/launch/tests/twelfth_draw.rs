@@ -3,15 +3,14 @@
 
 #[path = "support/in_memory.rs"]
 mod folder;
+#[path = "support/remarks.rs"]
+mod remarks;
 
 use railwright_launch::{Launch, RemarkKind};
+use remarks::has;
 
 fn launch(text: &str, file: &str) -> Launch {
     folder::read(text, file, &[])
-}
-
-fn has(launch: &Launch, kind: RemarkKind, part: &str) -> bool {
-    launch.remarks_of(kind).any(|remark| remark.message.contains(part) || remark.source.contains(part))
 }
 
 /// MaxText divides the weights outside experts along the axes `fsdp` and `expert`.

@@ -408,6 +408,12 @@ pub fn generations_of(framework: &str) -> impl Iterator<Item = &'static Software
 }
 
 impl Software {
+    /// True if full sharding drops gathered parameters after the forward pass by default, in a pipeline of
+    /// `stages`.
+    pub fn reshards_by_default(&self, stages: u64) -> bool {
+        stages <= 1 || !self.keeps_gathered_in_pipelines
+    }
+
     /// Constant by architecture and number format: `Hopper.fp8`, then `Hopper`, then `default`, then 1.
     pub fn rate(table: &BTreeMap<String, f64>, architecture: &str, format: &str) -> f64 {
         let exact = format!("{architecture}.{format}");

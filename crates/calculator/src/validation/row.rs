@@ -379,8 +379,7 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
         Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
         None => None,
     };
-    let is_pipelined = cells.count("pp").is_some_and(|stages| stages > 1);
-    let by_default = !(is_pipelined && generation.keeps_gathered_in_pipelines);
+    let by_default = generation.reshards_by_default(cells.count("pp").unwrap_or(1));
     let is_never = notes.contains("reshard never");
     let reshards = !is_never && (by_default || notes.contains("reshard always"));
     let group = shard_group(notes);

@@ -7,6 +7,7 @@ use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::plan::{ContextKind, Sharding};
 use railwright_spec::problem::Problem;
+use railwright_spec::software::by_id;
 
 const SHARD: &str = "parallelism.data_parallel_shard_degree";
 const REPLICATE: &str = "parallelism.data_parallel_replicate_degree";
@@ -53,8 +54,10 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
     let (tensor, context) = (degree(plan.tensor_parallel), degree(plan.context_parallel));
     let pipeline = degree(plan.pipeline_parallel);
     let reshard = match reshard.as_deref() {
-        // It gathers once per step, while a pipeline would gather once per micro-batch.
-        None | Some("default") => pipeline == 1,
+        None | Some("default") => {
+            let generation = by_id(plan.software.as_deref().unwrap_or("torchtitan-2024-eager")).ok();
+            generation.is_none_or(|software| software.reshards_by_default(pipeline))
+        }
         Some("always") => true,
         Some("never") => false,
         Some(other) => {

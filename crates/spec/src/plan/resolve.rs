@@ -95,7 +95,7 @@ impl PlanSpec {
                 .expert_tensor_parallel
                 .unwrap_or_else(|| expert_tensor(software, model, [tensor, context, data, expert])),
             sharding: self.sharding.unwrap_or_else(|| {
-                let reshard_after_forward = pipeline <= 1 || !software.keeps_gathered_in_pipelines;
+                let reshard_after_forward = software.reshards_by_default(pipeline);
                 sharding.map_or_else(
                     || usual_sharding(software, data.saturating_mul(context)),
                     |full| Sharding { reshard_after_forward, ..full },

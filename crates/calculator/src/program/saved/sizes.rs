@@ -5,7 +5,7 @@ use crate::program::MicroBatch;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Position};
 use railwright_spec::plan::{AttentionKernel, Optimizer, Plan};
-use railwright_spec::software::by_id;
+use railwright_spec::software::{Software, by_id};
 
 /// Sizes of a run's saved tensors.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,7 @@ impl SavedSizes {
     /// Sizes for a plan under the constants of a generation.
     pub(crate) fn new(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Self {
         let micro = MicroBatch::new(plan);
+        let timed = by_id(&plan.software).ok();
         let narrow = plan.precision.compute.is_narrow() && software.narrow_inputs;
         let input = if narrow { plan.precision.compute.bytes() } else { micro.activation_bytes };
         Self {
@@ -56,8 +57,8 @@ impl SavedSizes {
             } else {
                 0
             },
-            is_unfused: is_unfused(cluster, plan),
-            keeps_exchange: !by_id(&plan.software).is_ok_and(|software| software.recomputes_exchange),
+            is_unfused: is_unfused(cluster, plan, timed),
+            keeps_exchange: !timed.is_some_and(|software| software.recomputes_exchange),
             norm_extra: norm_extra(model, plan, software),
             // PyTorch's GELU is one operator: the next GEMM keeps its output as an input.
             plain_inner_extra: of_gpt2(model, plan, software, software.composed_gelu_extra).unwrap_or(0.0),
@@ -100,8 +101,8 @@ fn norm_extra(model: &Model, plan: &Plan, software: &MemorySoftware) -> f64 {
 }
 
 /// Tests whether attention keeps its probabilities: with the kernel that its time has.
-fn is_unfused(cluster: &Cluster, plan: &Plan) -> bool {
-    by_id(&plan.software).map_or(plan.attention_kernel, |software| {
+fn is_unfused(cluster: &Cluster, plan: &Plan, software: Option<&Software>) -> bool {
+    software.map_or(plan.attention_kernel, |software| {
         software.asked_kernel(plan, cluster.accelerator.device_architecture())
     }) == AttentionKernel::Unfused
 }

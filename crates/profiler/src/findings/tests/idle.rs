@@ -2,6 +2,14 @@
 
 use super::*;
 
+/// An operator that launches a kernel after the device has become idle, and lasts `late` microseconds.
+pub(super) fn launch_late(r: &mut Recorder, operator: &str, late: i64) {
+    let from = r.host.max(r.device);
+    r.host = from + late * MICROSECOND;
+    r.kernel(GEMM, 10 * MICROSECOND);
+    r.host_row(HostKind::Operator, operator, from, r.host, None);
+}
+
 #[test]
 fn host_bound_regions() {
     let found =
@@ -179,12 +187,7 @@ fn data_that_comes_late() {
 
 #[test]
 fn operators_that_launch_late_are_first_calls_or_preempted() {
-    let launch = |r: &mut Recorder, late: i64| {
-        let from = r.host.max(r.device);
-        r.host = from + late * MICROSECOND;
-        r.kernel(GEMM, 10 * MICROSECOND);
-        r.host_row(HostKind::Operator, "aten::addmm", from, r.host, None);
-    };
+    let launch = |r: &mut Recorder, late: i64| launch_late(r, "aten::addmm", late);
     let found = one_rank(|step, r| launch(r, if step == 1 { 4_000 } else { 20 }));
     let one = the(&found, "host-work");
     assert!(one.advice.contains("first calls select algorithms"), "{one:#?}");

@@ -1,5 +1,6 @@
 //! Advice follows the recorded frames: each on a job with these frames.
 
+use super::idle::launch_late;
 use super::*;
 
 /// Advice of a finding for a job whose host spends 2 ms of each step in an outer and an inner frame.
@@ -187,11 +188,7 @@ fn recordings_of_nsight_get_the_options_of_nsight() {
 fn calls_of_a_recording_without_steps_may_be_the_first() {
     let mut recorder = Recorder::new(0, 1, &[]);
     for _ in 0..12 {
-        let r = &mut recorder;
-        let from = r.host.max(r.device);
-        r.host = from + 2_000 * MICROSECOND;
-        r.kernel(GEMM, 10 * MICROSECOND);
-        r.host_row(HostKind::Operator, "aten::cudnn_convolution", from, r.host, None);
+        launch_late(&mut recorder, "aten::cudnn_convolution", 2_000);
     }
     let found = context_of(vec![recorder.done()]);
     let one = the(&found, "host-work");
@@ -202,12 +199,7 @@ fn calls_of_a_recording_without_steps_may_be_the_first() {
 /// A first call is suspect at a smaller ratio to the others than a later one.
 #[test]
 fn a_first_call_of_some_times_its_usual_time_is_warm_up() {
-    let launch = |r: &mut Recorder, late: i64| {
-        let from = r.host.max(r.device);
-        r.host = from + late * MICROSECOND;
-        r.kernel(GEMM, 10 * MICROSECOND);
-        r.host_row(HostKind::Operator, "autograd::AddmmBackward0", from, r.host, None);
-    };
+    let launch = |r: &mut Recorder, late: i64| launch_late(r, "autograd::AddmmBackward0", late);
     let found = one_rank(|step, r| {
         launch(r, if step == 1 { 2_400 } else { 300 });
         launch(r, 300);

@@ -281,6 +281,16 @@ fn doubtful_plans_are_warned_about() {
         ids(PlanSpec { tensor_parallel: Some(16), ..PlanSpec::default() }),
         ["tensor-parallel-leaves-domain"]
     );
+    let zero = Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
+    let spec = PlanSpec {
+        pipeline_parallel: Some(4),
+        sharding: Some(zero),
+        global_batch: Some(32),
+        ..PlanSpec::default()
+    };
+    assert_eq!(ids(spec.clone()), ["few-micro-batches", "not-offered"]);
+    let chunks = PlanSpec { virtual_stages: Some(2), global_batch: Some(128), ..spec };
+    assert_eq!(ids(chunks), ["zero-with-pipeline", "not-offered"]);
     let is_warned = |zero_stage, reshard_after_forward, virtual_stages| {
         let ids = ids(PlanSpec {
             pipeline_parallel: Some(4),
