@@ -23,9 +23,9 @@ export function instant(nanoseconds: number, length: number): string {
   return `${(nanoseconds / scale).toFixed(scale === 1 ? 0 : digits)} ${unit}`
 }
 
-/** Formats a time, with enough digits for neighbours `step` apart. */
-export function moment(nanoseconds: number, step: number): string {
-  const [scale, unit] = UNITS.find(([least]) => step * 200 >= least) ?? [1, 'ns']
+/** Formats a time of a ruler, in the unit of the latest time on it, with enough digits for neighbours `step` apart. */
+export function moment(nanoseconds: number, step: number, latest: number): string {
+  const [scale, unit] = UNITS.find(([least]) => latest >= least) ?? [1, 'ns']
   const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / scale) - 1e-9)))
   return `${(nanoseconds / scale).toFixed(digits)} ${unit}`
 }
