@@ -137,6 +137,14 @@ async function map(browser, binary) {
     await chart.getByRole('button', { name: 'In order' }).click()
     await view.settled()
     check(!/DP3/.test(await chart.innerText()), 'the ranks are not in order')
+    // A run with more FLOPs than the devices have splits no compute.
+    const run = 'model=llama-3-8b&cluster=dgx-h100&gpus=16&tp=2&t.run=1'
+    await page.evaluate((of) => (location.hash = `${location.hash.replace(/&t\.(layout|map|tab)=[^&]*/g, '')}&${of}`), run)
+    await page.waitForSelector('.warn:has-text("imply an MFU")', { timeout: 60_000 })
+    await page.waitForSelector('text=Step breakdown')
+    await view.settled()
+    const breakdown = await page.locator('.chart', { hasText: 'Step breakdown' }).first().innerText()
+    check(/compute/.test(breakdown) && !/ideal/.test(breakdown), `FLOPs of another job split the step: ${breakdown}`)
     await view.close()
   } finally {
     await server.stop()

@@ -8,7 +8,7 @@ export const idleTimeOfTheCritical = 'idle time of the critical stage / step tim
 export const whatTheStepLosesBy =
   'Step time lost to the bubble. Other stages are idle for longer: the pipeline view and the balance show their mean as a share of the pipeline. The whole step also includes data parallelism, the optimizer and the jitter allowance, so this share is the smallest.'
 export const bubblesMeanOverStages = 'bubbles, mean over stages'
-export const meanOverStagesOfFill = 'mean over stages of (fill + steady + drain) / pipeline'
+export const meanOverStagesOfFill = 'mean over stages of (before the first pass + between passes + after the last pass) / pipeline'
 export const allStagesHaveTheSame =
   'All stages have the same weight, and messages in transit do not count as bubble. The calculator’s share is that of the slowest stage in the whole step, so it is smaller.'
 export const idleMeanOverStages = 'idle, mean over stages'
@@ -17,7 +17,8 @@ export const messagesInTransitAreIdle =
 export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy) / pipeline'
 export const bubblesOfOneStage = 'bubbles of one stage'
 export const ofThePipelinesDuration = 'of the pipeline’s duration'
-export const fillSteadyDrainPipelineOr = 'bubble = (fill + steady + drain) / pipeline; for measured steps, the sum of the causes'
+export const fillSteadyDrainPipelineOr =
+  'bubble = (before the first pass + between passes + after the last pass) / pipeline; for measured steps, the sum of the causes'
 export const fromTheFirstPassOf = 'From the first pass of any stage to the last, without data parallelism and optimizer after the pipeline.'
 
 // command.ts

@@ -58,7 +58,7 @@ function microBatches({ tracks }: RawColumns, name?: string): number {
   return own.reduce((most, track) => (track.micro_batch ?? []).reduce((last, one) => Math.max(last, one + 1), most), 0)
 }
 
-/** Places of modelled bubbles within the row of their stage. */
+/** Places of modelled bubbles within the row of their stage. The first stage fills and drains the pipeline between its own passes. */
 const PLACES: Readonly<Record<string, string>> = {
   fill: texts.beforeItsFirstPass,
   steady: texts.betweenItsPasses,
@@ -92,8 +92,7 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
     ...names.map(
       (name): Column<BubbleRow> => ({
         key: name,
-        title: name,
-        about: PLACES[name],
+        title: PLACES[name] ?? name,
         value: (row) => part(row, name),
         cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'),
         align: 'right',

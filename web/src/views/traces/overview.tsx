@@ -1,35 +1,45 @@
 // The overview: breakdown of a step, findings with their cost, and the same time top-down to kernels. Responsible for: bars, findings with
 // links to their places, the tree. Parts are shown unrounded, so that they add up.
 import { useState } from 'preact/hooks'
+import { useAnswer } from '../../api/live'
 import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { withUnits } from '../../state/program-text'
 import { percent, span } from '../../timeline/time'
-import { Ticked } from '../../ui/states'
+import { Loading, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
 import { nameOf } from './interest'
+import { withoutFlops } from './job'
 import { JobRemedy } from './job-remedy'
 import { Note } from './note'
 import { Tree } from './tree'
 import { type Finding, type Kernel, type Line, type Profile, classOf, signed, words } from './types'
 import * as texts from '../../words/traces'
 
-export function Overview({ profile }: TabProps) {
+export function Overview({ profile, paths, job }: TabProps) {
+  // More than the peak of the devices: the FLOPs are those of another job, and so is the ideal time that they take out of compute.
+  const isImpossible = profile.utilisation !== null && profile.utilisation > 1
+  const without = useAnswer<Profile>('profile', isImpossible ? { paths, ...withoutFlops(job), depth: 4, top: 60 } : null)
+  const split = isImpossible ? without.answer : profile
   return (
     <div class="traces-grid">
-      <Head profile={profile} />
-      <ChartFrame title={texts.whereAStepGoes} about={texts.meanOverRanksAndSteps2} name="step" rows={() => rowsOf(profile)}>
-        {(width) => <Waterfall profile={profile} width={width} />}
-      </ChartFrame>
+      <Head profile={profile} isImpossible={isImpossible} />
+      {split ? (
+        <ChartFrame title={texts.whereAStepGoes} about={texts.meanOverRanksAndSteps2} name="step" rows={() => rowsOf(split)}>
+          {(width) => <Waterfall profile={split} width={width} />}
+        </ChartFrame>
+      ) : (
+        <Loading heights={[300]} label={texts.readingTheTraces} />
+      )}
       <Findings profile={profile} />
       <section class="panel traces-panel traces-wide" aria-label={texts.topDown}>
         <h2>
           {texts.topDown} <span class="muted">{texts.labelPhaseFamilyKernelTime}</span>
         </h2>
-        <Tree profile={profile} />
+        <Tree profile={split ?? profile} />
       </section>
       <section class="panel traces-panel traces-wide" aria-label={texts.kernels}>
         <h2>
@@ -56,9 +66,7 @@ export function Overview({ profile }: TabProps) {
 /** Shares below this are left out. */
 const SMALLEST = 0.0005
 
-function Head({ profile }: { profile: Profile }) {
-  // More than the peak of the devices: the FLOPs are those of another job.
-  const isImpossible = profile.utilisation !== null && profile.utilisation > 1
+function Head({ profile, isImpossible }: { profile: Profile; isImpossible: boolean }) {
   const limits = profile.hardware
     .filter((part) => part.share >= SMALLEST)
     .map((part) => `${words(part.name)} ${percent(part.share)}`)
