@@ -6,7 +6,7 @@ pub(crate) mod corpus;
 mod keys;
 mod written;
 
-use crate::{Writer, differences};
+use crate::{Writer, Written, differences};
 use proptest::prelude::*;
 use railwright_spec::model::{Model, Weight, by_name};
 use railwright_spec::plan::{PlanSpec, validate};
@@ -148,7 +148,20 @@ fn choices_of(picks: &[usize], ep: u64) -> Vec<String> {
 
 /// Writes, reads, resolves and compares: the same plan and shapes, except for exactly the reported losses.
 pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
-    let written = writer.write(run);
+    if writer.versions().is_empty() {
+        return comes_back(&writer.write(run), run);
+    }
+    // Each version has a file of its own: the newest is read, and one of the others.
+    let (newest, others) = writer.versions().split_at(1);
+    let of_run = (run.plan.global_batch / run.plan.micro_batch.max(1)) as usize;
+    let other = others.get(of_run % others.len().max(1));
+    newest.iter().chain(other).try_for_each(|version| {
+        comes_back(&writer.write_for(run, version), run).map_err(|why| format!("{version}: {why}"))
+    })
+}
+
+/// The same of the first file.
+fn comes_back(written: &Written, run: &Run) -> Result<(), String> {
     if written.files.is_empty() && !written.refused.is_empty() {
         return Ok(());
     }
