@@ -175,7 +175,7 @@ fn comes_back(written: &Written, run: &Run) -> Result<(), String> {
         None => return fail("not recognized".to_owned()),
     };
     let mut spec = launch.spec.clone();
-    spec.cluster.preset = Some("dgx-h100".to_owned());
+    spec.cluster.preset = Some(run.cluster.name.clone());
     if spec.cluster.devices.is_none() {
         spec.cluster.devices = Some(run.cluster.devices);
     }
@@ -227,13 +227,20 @@ type Shape = (u64, u64, u64);
 
 /// Parameters, and the sorted shapes of every layer and of the other modules.
 fn shapes(model: &Model) -> (u64, Vec<Vec<Shape>>) {
+    // A run has no keys for these vectors: a few thousand of 117 billion parameters.
+    let has_key = |w: &&Weight| w.columns > 1 || !(w.name == "sinks" || w.name.contains("router"));
     let sorted = |weights: &[Weight]| {
-        let mut shapes: Vec<_> = weights.iter().map(|w| (w.rows, w.columns, w.copies)).collect();
+        let mut shapes: Vec<_> =
+            weights.iter().filter(has_key).map(|w| (w.rows, w.columns, w.copies)).collect();
         shapes.sort_unstable();
         shapes
     };
     let around = [&model.embedding, &model.final_norm, &model.head];
     let all = around.into_iter().map(|weights| sorted(weights));
     let layers = (0..model.layers.len()).map(|index| sorted(&model.layer(index).weights));
-    (model.parameters().total, all.chain(layers).collect())
+    let unnamed = |weights: &[Weight]| -> u64 {
+        weights.iter().filter(|w| !has_key(w)).map(|w| w.rows * w.columns * w.copies).sum()
+    };
+    let left_out: u64 = (0..model.layers.len()).map(|index| unnamed(&model.layer(index).weights)).sum();
+    (model.parameters().total - left_out, all.chain(layers).collect())
 }
