@@ -27,6 +27,7 @@ pub(crate) const OLDER: &[(&str, &str)] = &[
     ("experimental.pipeline_parallel_microbatches", "parallelism.num_pp_microbatches"),
     ("experimental.pipeline_parallel_split_points", "parallelism.pipeline_parallel_split_points"),
     ("experimental.enable_async_tensor_parallel", "parallelism.enable_async_tensor_parallel"),
+    ("compile.enable_async_tensor_parallel", "parallelism.enable_async_tensor_parallel"),
     ("model_spec.name", "model.name"),
     ("model_spec.flavor", "model.flavor"),
     (
@@ -176,7 +177,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("profiling.*", Ignored),
     ("profiler.*", Ignored),
     ("override.*", Ignored),
-    ("training.disable_cuda_graphs", Ignored),
+    ("training.disable_cuda_graphs", Read),
     ("metrics.*", Ignored),
     ("lr_scheduler.*", Ignored),
     ("checkpoint.*", Ignored),
