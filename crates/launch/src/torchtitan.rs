@@ -16,7 +16,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keys::{OLDER, knows};
+pub(crate) use keys::{OLDER, accepts, knows};
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};

@@ -142,8 +142,8 @@ impl Writer for TorchtitanWriter {
             .to_owned();
         if plan.pipeline_parallel > 1 {
             head.push_str(
-                "# The pipeline runs all micro-batches of a step in one pass, so local_batch_size is a rank's \
-                 part of the whole batch.\n",
+                "# The pipeline runs all micro-batches of a step in one pass,\n\
+                 # so local_batch_size is a rank's part of the whole batch.\n",
             );
         }
         let text = format!("{head}{}", out.toml());

@@ -94,7 +94,8 @@ impl Rule for Copies {
                  and a bias to the linear layer"
                     .to_owned()
             } else if is_local {
-                "let the operator that copies or clears memory on the device write in place".to_owned()
+                "change the operator that copies or clears device memory, so that it writes in place"
+                    .to_owned()
             } else {
                 "overlap the copy with compute on a separate stream, or remove it".to_owned()
             },
