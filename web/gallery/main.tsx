@@ -77,6 +77,7 @@ function Fields() {
     <section aria-label="Fields" style={{ maxWidth: '300px' }}>
       <h2>Fields</h2>
       <Stepper label="Auto" value={2} values={powers} onAuto={nothing} onChange={nothing} />
+      <Stepper label="One by default" value={1} values={powers} byDefault onAuto={nothing} onChange={nothing} />
       <Stepper label="Set by the user" value={4} values={powers} own onAuto={nothing} onChange={nothing} />
       <Stepper label="Refused" value={3} values={powers} own blame onAuto={nothing} onChange={nothing} />
       <Stepper label="Disabled" value={2} values={powers} disabled onChange={nothing} />

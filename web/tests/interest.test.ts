@@ -1,6 +1,8 @@
 // Ranks of interest and the grid of a job.
 import { describe, expect, it } from 'vitest'
 import { grid, hostSets, interesting, notable, ofRanks, rankRows, width } from '../src/views/traces/interest'
+import { byLayout, sizesOf, sizesOfRun } from '../src/views/traces/layout-grid'
+import { pairsOf } from '../src/state/settings'
 
 const heat = {
   ranks: [0, 1, 2, 3, 4],
@@ -130,4 +132,50 @@ it('ranks of a large job are rows, the slowest first', () => {
     { rank: 0, values: [5, 4, 3, 0] },
     { rank: 2, values: [null, null, null, null] },
   ])
+})
+
+describe('the grid of a layout', () => {
+  const ranks = (world: number) => Array.from({ length: world }, (_, rank) => rank)
+  const of = (text: string, world: number) => sizesOf(pairsOf(text), world)
+
+  it('has the stages across, and each rank in the place of its dimensions', () => {
+    const found = byLayout(of('tp=2,dp=2,pp=8', 32)!, ranks(32))!
+    expect(found.of).toBe('layout')
+    expect(found.columns).toEqual(['PP0', 'PP1', 'PP2', 'PP3', 'PP4', 'PP5', 'PP6', 'PP7'])
+    expect(found.rows.map((row) => row.name)).toEqual(['DP0 TP0', 'DP0 TP1', 'DP1 TP0', 'DP1 TP1'])
+    // Rank 6 = tensor rank 0 + 2 x (data rank 1) + 4 x (stage 1).
+    expect(found.rows[2]!.ranks[1]).toBe(6)
+    expect(found.rows.flatMap((row) => row.ranks).sort((a, b) => a! - b!)).toEqual(ranks(32))
+  })
+
+  it('is wide rather than high, with at most 64 columns, and holds every rank of a large job', () => {
+    for (const [text, world] of [
+      ['tp=8,dp=64', 512],
+      ['tp=8,dp=64,pp=8', 4096],
+      ['tp=4,cp=2,dp=8,pp=16', 1024],
+    ] as const) {
+      const found = byLayout(of(text, world)!, ranks(world))!
+      expect(found.columns.length).toBeLessThanOrEqual(64)
+      expect(found.columns.length).toBeGreaterThanOrEqual(found.rows.length)
+      expect(new Set(found.rows.flatMap((row) => row.ranks)).size).toBe(world)
+    }
+  })
+
+  it('leaves the place of a rank that was not recorded empty', () => {
+    const found = byLayout(of('tp=2,pp=4', 8)!, [0, 1, 2, 3, 4, 5, 7])!
+    expect(found.rows.flatMap((row) => row.ranks).filter((rank) => rank === null)).toHaveLength(1)
+  })
+
+  it('is none unless the sizes multiply to the ranks, and of a run none with the layout on auto, experts or another order', () => {
+    expect(of('tp=2,dp=2', 32)).toBeNull()
+    expect(sizesOfRun({ model: 'a' }, 32)).toBeNull()
+    expect(sizesOfRun({ tp: '2', ep: '4' }, 32)).toBeNull()
+    expect(sizesOfRun({ tp: '2', 'rank-order': 'tp-cp-ep-pp-dp' }, 32)).toBeNull()
+    expect(sizesOfRun({ tp: '3' }, 32)).toBeNull()
+    expect(sizesOfRun({ tp: '2', pp: '8' }, 32)).toEqual([
+      { name: 'TP', ranks: 2 },
+      { name: 'DP', ranks: 2 },
+      { name: 'PP', ranks: 8 },
+    ])
+  })
 })

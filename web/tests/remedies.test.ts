@@ -1,6 +1,6 @@
 // Remedies of a plan that does not fit or is invalid, and the collectives of two scenarios in one table.
 import { expect, it } from 'vitest'
-import { remedies } from '../src/views/calculator/remedies'
+import { remedies, withAuto } from '../src/views/calculator/remedies'
 import { suggestions } from '../src/views/calculator/suggestions'
 import { classOf } from '../src/views/traces/types'
 import { titleOfRun } from '../src/views/calculator/wording'
@@ -82,4 +82,13 @@ it('stages that differ in memory alone are one row, two of them are not', () => 
     alike(forwards.map((forward, at) => stage(at, forward, 100 - at))).map((group) => group.length)
   expect(of([1, 2, 2, 2, 1])).toEqual([1, 3, 1])
   expect(of([1, 1, 2, 2])).toEqual([1, 1, 1, 1])
+})
+
+it('the layout on auto is before others with its fit, and what fits is before what is at risk', () => {
+  const found = [{ fit: 'fits' }, { fit: 'fits' }, { fit: 'at_risk' }] as const
+  const order = (auto: Parameters<typeof withAuto>[1]) => withAuto(found, auto).map((one) => (one === 'auto' ? one : one.fit))
+  expect(order('fits')).toEqual(['auto', 'fits', 'fits', 'at_risk'])
+  expect(order('at_risk')).toEqual(['fits', 'fits', 'auto', 'at_risk'])
+  expect(order('does_not_fit')).toEqual(['fits', 'fits', 'at_risk'])
+  expect(order(null)).toEqual(['fits', 'fits', 'at_risk'])
 })

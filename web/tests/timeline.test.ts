@@ -5,8 +5,9 @@ import type { Palette } from '../src/timeline/colours'
 import { CRITICAL, type RawColumns, firstEndingAfter, firstStartingAt, model, spanAt } from '../src/timeline/data'
 import { passOf } from '../src/timeline/describe'
 import { shortened } from '../src/timeline/labels'
-import { layout, rowAt } from '../src/timeline/layout'
+import { layout, rowAt, tallest } from '../src/timeline/layout'
 import { Painter } from '../src/timeline/painter'
+import { rankOf } from '../src/timeline/renderer'
 import { moment, instant, span, tick } from '../src/timeline/time'
 import { Sight } from '../src/timeline/view'
 
@@ -174,6 +175,20 @@ describe('rows', () => {
     expect(closed.rows.map((row) => row.track?.name)).toEqual(['passes', 'passes', 'passes'])
     expect([...closed.rowOf]).toEqual([0, -1, 1, -1, 2, -1])
   })
+
+  it('grow with the canvas up to a limit, beyond which a canvas would be empty', () => {
+    const one = model(columns(3))
+    const limit = tallest(one, new Set())
+    expect(layout(one, new Set(), 150).height).toBeLessThan(limit)
+    expect(layout(one, new Set(), limit + 500).height).toBe(limit)
+    expect(tallest(one, new Set(['stage 0', 'stage 1', 'stage 2']))).toBeLessThan(limit)
+  })
+
+  it('name the rank once', () => {
+    const [track] = model(columns(1)).tracks
+    expect(rankOf({ ...track!, rank: 6 }, 'stage 1')).toBe('rank 6')
+    expect(rankOf({ ...track!, rank: 6 }, 'stage 1, rank 6')).toBe('')
+  })
 })
 
 describe('two answers beside each other', () => {
@@ -193,8 +208,11 @@ describe('times', () => {
   it('read well', () => {
     expect([0, 12, 1234, 56_780_000, 2.5e9, 152.6e9].map(span)).toEqual(['0 s', '12.0 ns', '1.23 µs', '56.8 ms', '2.50 s', '2 min 33 s'])
     expect([tick(3), tick(20), tick(60)]).toEqual([5, 20, 100])
-    expect(moment(30.13e9, 1e7)).toBe('30.13 s')
-    expect([instant(18_203_412_345, 188e6), instant(18_203_412_345, 2000), instant(0, 5)]).toEqual(['18.203 s', '18.2034123 s', '0 s'])
+    expect(moment(30.13e9, 1e7, 32e9)).toBe('30.13 s')
+    // A step of less than a second has milliseconds, not hundredths of a second.
+    expect([0, 1e7, 4e7].map((at) => moment(at, 1e7, 46e6))).toEqual(['0 ms', '10 ms', '40 ms'])
+    expect(moment(2.5e3, 500, 9e3)).toBe('2.5 µs')
+    expect([instant(18_203_412_345, 188e6), instant(18_203_412_345, 2000), instant(0, 5)]).toEqual(['18.203 s', '18.20341235 s', '0 s'])
   })
 })
 

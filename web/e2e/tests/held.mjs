@@ -12,6 +12,7 @@ export default async ({ browser, url }) => {
   await holds(browser, url)
   for (const [model, run] of Object.entries(RUNS)) await alive(browser, url, model, run)
   await schedule(browser, url)
+  await chosen(browser, url)
 }
 
 const openRun = async (browser, url, fragment) => {
@@ -85,5 +86,29 @@ async function schedule(browser, url) {
   await view.settled()
   const hash = await page.evaluate(() => location.hash)
   check(count > 2 && /vp=2/.test(hash) && /tp=\d/.test(hash) && /pp=\d/.test(hash), `other chunks leave the plan: ${hash}`)
+  await view.close()
+}
+
+/** A size that is set back to auto beside another is chosen by the program; one that is 1 beside others is marked as a default. */
+async function chosen(browser, url) {
+  const view = await openRun(browser, url, '#/calculator?model=llama-3.1-70b&cluster=dgx-h100&gpus=64&tp=4&pp=8')
+  const { page } = view
+  const verdict = () => page.locator('.run-verdict .verdict').first().innerText()
+  check((await verdict()) !== 'does not fit', `the run ${await verdict()}`)
+  const context = page.getByRole('button', { name: 'default; set Context parallel to auto' })
+  check((await context.count()) === 1, 'a size of 1 beside others is not marked as a default')
+  await page.getByRole('button', { name: 'reset Pipeline stages to auto' }).click()
+  await view.settled()
+  check((await page.evaluate(() => location.hash)).includes('pp=auto'), 'the program does not choose the stages')
+  check((await verdict()) !== 'does not fit', 'auto leads to a plan that does not fit')
+  await context.click()
+  await view.settled()
+  check((await page.evaluate(() => location.hash)).includes('cp=auto'), 'the default does not become auto')
+  await view.shot('size-on-auto')
+  check((await view.axe()).length === 0, `sizes on auto: ${await view.axe()}`)
+  // Without another size, nothing is left of it.
+  await page.getByRole('button', { name: 'reset Tensor parallel to auto' }).click()
+  await view.settled()
+  check(!/[?&](tp|pp|cp)=/.test(await page.evaluate(() => location.hash)), 'sizes are left in the address')
   await view.close()
 }

@@ -1,4 +1,4 @@
-// Sums of a marked range of the measured timeline: marked by key and by mouse, other rows, the table, the flame graph, files.
+// Sums of a marked range of the measured and the modelled timeline: marked by key and by mouse, other rows, the table, the flame graph, files.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { check, openPage, pictures, repository } from '../harness.mjs'
@@ -11,6 +11,7 @@ const HOST = '[data-testid=timeline]'
 const SUMS = '[data-testid=range-sums]'
 
 export default async ({ browser, url }) => {
+  await modelled(browser, url)
   const view = await openPage(browser, url, { fragment: FRAGMENT })
   const { page } = view
   await page.waitForSelector(HOST, { timeout: 60_000 })
@@ -89,4 +90,27 @@ export default async ({ browser, url }) => {
       await shown.page.waitForTimeout(500)
     },
   })
+}
+
+/** A modelled step has the same table and flame graph; the table finds spans. */
+async function modelled(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/pipeline?model=llama-3-8b&cluster=dgx-h100&gpus=16&tp=2&pp=4&global-batch=32',
+  })
+  const { page } = view
+  await page.waitForSelector(HOST, { timeout: 60_000 })
+  await view.settled()
+  await page.focus(HOST)
+  await page.keyboard.press('m')
+  await page.waitForSelector(`${SUMS} tbody tr`)
+  await page.locator(`${SUMS} select`).selectOption('passes')
+  await page.waitForFunction((at) => /spans on 4 rows of 4 ranks/.test(document.querySelector(at)?.innerText ?? ''), `${SUMS} p.muted`)
+  const rows = await page.locator(`${SUMS} tbody tr`).allInnerTexts()
+  check(rows.some((row) => /^forward/.test(row)) && rows.some((row) => /^backward/.test(row)), `the rows are ${rows.join('; ')}`)
+  const shares = rows.map((row) => Number(/([\d.]+)%$/.exec(row.trim())?.[1] ?? 0))
+  check(shares.reduce((all, one) => all + one, 0) <= 100.5, `the shares of four rows are ${shares}`)
+  check((await page.locator(`${SUMS} [data-depth]`).count()) > 3, 'there is no flame graph')
+  await view.shot('pipeline-range', { fullPage: true })
+  check((await view.axe()).length === 0, `marked range: ${await view.axe()}`)
+  await view.close()
 }

@@ -1,14 +1,17 @@
-// Settings of a job: devices of several kinds in every view, a range of steps, counters of devices beside a step, and waits of stages.
+// Settings of a job: devices of several kinds in every view, a range of steps, counters of devices beside a step,
+// the map of ranks by layout, and waits of stages.
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check, openPage, repository, startServer } from '../harness.mjs'
+import { manyRanks } from '../ranks.mjs'
 
 const TRACES = join(repository, 'fixtures/traces')
 
 export default async ({ browser, url, binary }) => {
   await kinds(browser, url)
   await waits(browser, url)
+  await map(browser, binary)
   const folder = mkdtempSync(join(tmpdir(), 'railwright-counters-'))
   try {
     withCounters(folder)
@@ -111,6 +114,34 @@ async function counters(browser, url, folder) {
   check(seen.includes('rank 0: network cards of the host, sent 50000000000 B/s'), `counters are ${seen.join('; ')}`)
   await view.shot('counters')
   await view.close()
+}
+
+/** With a layout the map of ranks has its dimensions; the ranks as they were recorded are one choice away. */
+async function map(browser, binary) {
+  const folder = mkdtempSync(join(tmpdir(), 'railwright-map-'))
+  manyRanks(folder, 16)
+  const server = await startServer(binary, [folder])
+  try {
+    const view = await openPage(browser, server.url, { fragment: `#/traces?t.path=${encodeURIComponent(folder)}&t.tab=ranks` })
+    const { page } = view
+    const chart = page.locator('.chart', { hasText: 'Ranks of the job' }).first()
+    await chart.waitFor({ timeout: 60_000 })
+    await view.settled()
+    check((await chart.getByRole('button', { name: 'By layout' }).count()) === 0, 'there is no layout yet')
+    await page.evaluate(() => (location.hash += '&t.layout=tp%3D2,dp%3D4,pp%3D2'))
+    await chart.getByRole('button', { name: 'By layout' }).waitFor({ timeout: 60_000 })
+    await view.settled()
+    check(/DP3/.test(await chart.innerText()), `the map is ${await chart.innerText()}`)
+    await view.shot('map-by-layout')
+    check((await view.axe()).length === 0, `map by layout: ${await view.axe()}`)
+    await chart.getByRole('button', { name: 'In order' }).click()
+    await view.settled()
+    check(!/DP3/.test(await chart.innerText()), 'the ranks are not in order')
+    await view.close()
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 /** "This job is" takes a range of steps, and every part of the view follows. */

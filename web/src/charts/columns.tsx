@@ -38,7 +38,7 @@ const TOP = 16
 export function StackedColumns(props: Props) {
   const [tip, setTip] = useState<TipAt | null>(null)
   const totals = props.groups.flatMap((group) => group.bars.map((bar) => bar.segments.reduce((sum, one) => sum + one.value, 0)))
-  const most = Math.max(...totals, ...props.limits.map((limit) => limit.value), 1) * 1.04
+  const most = Math.max(...totals, ...props.limits.map((limit) => limit.value), props.unit * 1e-3) * 1.04
   const y = linear([0, most / props.unit], [props.height - BOTTOM, TOP])
   const room = props.width - LEFT - 4
   const step = room / Math.max(props.groups.length, 1)
@@ -51,7 +51,7 @@ export function StackedColumns(props: Props) {
           <g key={tick}>
             <line class="grid-line" x1={LEFT} x2={props.width} y1={Math.round(y(tick)) + 0.5} y2={Math.round(y(tick)) + 0.5} />
             <text class="faint" x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-              {tick}
+              {Number(tick.toPrecision(6))}
             </text>
           </g>
         ))}

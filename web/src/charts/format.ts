@@ -39,6 +39,16 @@ export function seconds(value: number): string {
   ])
 }
 
+/** Unit for an axis of durations up to `most` seconds: its length in seconds and its sign. */
+export function timeUnit(most: number): { readonly scale: number; readonly sign: string } {
+  if (most >= 1 || most < 1e-12) return { scale: 1, sign: 's' }
+  if (most >= 1e-3) return { scale: 1e-3, sign: 'ms' }
+  return most >= 1e-6 ? { scale: 1e-6, sign: 'µs' } : { scale: 1e-9, sign: 'ns' }
+}
+
+/** A tick of an axis in a unit, without its sign: 0.5, −20. */
+export const tickIn = (value: number, scale: number): string => String(Number((value / scale).toPrecision(3))).replace('-', '−')
+
 /** Round durations for a logarithmic axis, in seconds. */
 export const DURATIONS: readonly number[] = [1e-3, 1e-2, 0.1, 1, 10, 60, 600, 3600, 36_000, 360_000]
 
@@ -164,6 +174,13 @@ export function percent(share: number | null | undefined): string {
   if (Math.abs(value) < 0.1) return `${value.toFixed(2)}%`
   if (Math.abs(value) > 99.9 && Math.abs(value) < 100) return '>99.9%'
   return `${value.toFixed(1)}%`
+}
+
+/** A probability with one digit, which is certain only if it is 1: 97.1%, >99.9%, <0.1%. */
+export function probability(value: number): string {
+  if (value > 0.9994 && value < 1) return '>99.9%'
+  if (value < 0.0006 && value > 0) return '<0.1%'
+  return percent(value)
 }
 
 /** A probability in the notation of reports, rounded down: over 99%, under 1%, 28%. */

@@ -1,25 +1,17 @@
-// Below the canvas: the selected span, the selected range, or the legend and the keys.
+// Below the canvas: the selected span, or the legend and the keys.
 // Responsible for: data of the answer, with links along messages. Excludes fetching.
-import type { Controller, Range } from './controller'
+import type { Controller } from './controller'
 import { type ArrowKind, type Mark, type Neighbour, type Place, neighbours } from './data'
-import { className, facts, nameOf, passOf, within } from './describe'
-import { instant, percent, span } from './time'
+import { facts, nameOf, passOf } from './describe'
 import { Ticked } from '../ui/states'
 import { Legend } from './Tools'
 import * as texts from '../words/timeline'
 
-export function Details({ controller, summed }: { controller: Controller; summed: boolean }) {
+export function Details({ controller }: { controller: Controller }) {
   const place = controller.selection.value
-  const range = controller.range.value
   return (
     <div class="timeline-details" tabIndex={0} role="region" aria-label={texts.details}>
-      {place ? (
-        <Selected controller={controller} place={place} />
-      ) : range && !summed ? (
-        <Marked controller={controller} range={range} />
-      ) : (
-        <Resting controller={controller} />
-      )}
+      {place ? <Selected controller={controller} place={place} /> : <Resting controller={controller} />}
       <Merged controller={controller} />
     </div>
   )
@@ -180,30 +172,5 @@ function Links({ controller, title, places }: { controller: Controller; title: s
       })}
       {places.length > 6 && texts.andMore((places.length - 6).toLocaleString('en'))}
     </p>
-  )
-}
-
-function Marked({ controller, range }: { controller: Controller; range: Range }) {
-  const parts = within(controller.model, range.from, range.to)
-  return (
-    <section aria-label={texts.markedRange} class="timeline-selected">
-      <h2>
-        {span(range.to - range.from)}
-        {texts.from} {instant(range.from, range.to - range.from)} {texts.until} {instant(range.to, range.to - range.from)}
-      </h2>
-      <dl>
-        {parts.map((part) => (
-          <div key={part.name}>
-            <dt>{className(part.name)}</dt>
-            <dd>
-              {percent(part.share)}{' '}
-              <small>
-                {span(part.time / controller.model.groups.length)} {texts.aStage}
-              </small>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
   )
 }

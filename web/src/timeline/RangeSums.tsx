@@ -1,7 +1,7 @@
 // Below the canvas for a selected range: its spans by name, and a flame graph. Responsible for: the question and its two drawings. The
-// program computes the sums.
+// program computes the sums of a measured step; a modelled one has all its spans here.
 import { useComputed, useSignal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Arguments } from '../api/ask'
 import { useAnswer } from '../api/live'
 import type { Name, Node, ProfileRangeAnswer } from '../api/schema/profile_range'
@@ -14,6 +14,7 @@ import { type Column, Table } from '../ui/table'
 import type { Controller, Range } from './controller'
 import { className } from './describe'
 import { flame } from './flame'
+import { type Sums, sumsOf } from './sums'
 import { instant, percent, span } from './time'
 import * as texts from '../words/timeline'
 
@@ -21,34 +22,44 @@ import * as texts from '../words/timeline'
 const KINDS = ['passes', 'device', 'streams', 'threads'] as const
 type Choice = 'marked' | 'shown' | (typeof KINDS)[number]
 
+/** Tracks of a choice of rows, except one of a kind, which the program knows by its name. */
+function tracksOf(controller: Controller, range: Range, choice: 'marked' | 'shown'): readonly number[] {
+  const shown = controller.rows.rows.flatMap((row) => (row.track ? [row.track.index] : []))
+  return choice === 'marked' && range.tracks ? range.tracks : shown
+}
+
 /** Rows in the form of the command line. */
 export function rowsOf(controller: Controller, range: Range, choice: Choice): string {
   if (choice !== 'marked' && choice !== 'shown') return choice
-  const shown = controller.rows.rows.flatMap((row) => (row.track ? [row.track.index] : []))
-  const tracks = choice === 'marked' && range.tracks ? range.tracks : shown
-  return tracks
+  return tracksOf(controller, range, choice)
     .map((track) => controller.model.tracks[track]?.source ?? -1)
     .filter((source) => source >= 0)
     .join(',')
 }
 
-export function RangeSums({ controller, question }: { controller: Controller; question: Arguments }) {
+/** Sums of the selected range. Without a question they are those of the spans of the model. */
+export function RangeSums({ controller, question }: { controller: Controller; question: Arguments | null }) {
   const range = controller.range.value
   // Visible rows change when groups expand and collapse.
   controller.closed.value
   const chosen = useSignal<Choice | null>(null)
   const rested = useRested(controller.marking.value ? null : range)
   const choice = useComputed<Choice>(() => chosen.value ?? (controller.range.value?.tracks ? 'marked' : 'shown'))
-  const rows = rested ? rowsOf(controller, rested, choice.value) : ''
+  const rows = rested && question ? rowsOf(controller, rested, choice.value) : ''
   const between = rested && `${Math.floor(rested.from)}..${Math.max(Math.ceil(rested.to), Math.floor(rested.from) + 1)}`
-  const { answer, problems, loading, stale } = useAnswer<ProfileRangeAnswer>(
-    'profile',
-    between && rows ? { ...question, aggregate: true, between, rows } : null,
+  const live = useAnswer<ProfileRangeAnswer>('profile', between && rows ? { ...question, aggregate: true, between, rows } : null)
+  const tracks = rested && !question ? modelledTracks(controller, rested, choice.value) : []
+  const modelled = useMemo(
+    () => (rested && tracks.length > 0 ? sumsOf(controller.model, rested, tracks) : null),
+    [controller.model, rested, tracks.join(',')],
   )
+  const { problems, loading, stale } = live
+  const answer: Sums | null = question ? live.answer : modelled
   if (!range) return null
   const length = range.to - range.from
   const head = texts.fromUntil(span(length), instant(range.from, length), instant(range.to, length))
   const kinds = KINDS.filter((kind) => controller.model.tracks.some((track) => is(kind, track.name)))
+  const isPredicted = question !== null && rows === ''
   return (
     <section class="timeline-sums" aria-label={texts.sumsOfTheMarkedRange} aria-busy={loading} data-testid="range-sums">
       <header>
@@ -86,16 +97,22 @@ export function RangeSums({ controller, question }: { controller: Controller; qu
         </button>
       </header>
       {problems.length > 0 && <Problems problems={problems} />}
-      {rows === '' && <p class="muted">{texts.theseRowsArePredictedOnly}</p>}
-      {answer && rows !== '' && (
+      {isPredicted && <p class="muted">{texts.theseRowsArePredictedOnly}</p>}
+      {answer && !isPredicted && (
         <div class={stale ? 'stale' : ''}>
-          <Names controller={controller} answer={answer} />
+          <Names controller={controller} answer={answer} nests={question !== null} />
           <Flame key={answer.title} answer={answer} />
         </div>
       )}
     </section>
   )
 }
+
+/** Tracks of a choice in a modelled step. */
+const modelledTracks = (controller: Controller, range: Range, choice: Choice): readonly number[] =>
+  choice === 'marked' || choice === 'shown'
+    ? tracksOf(controller, range, choice)
+    : controller.model.tracks.filter((track) => is(choice, track.name)).map((track) => track.index)
 
 const is = (kind: (typeof KINDS)[number], name: string) =>
   kind === 'passes' || kind === 'device'
@@ -147,7 +164,8 @@ const COLUMNS: readonly Column<Name>[] = [
   },
 ]
 
-function Names({ controller, answer }: { controller: Controller; answer: ProfileRangeAnswer }) {
+/** The table of names. Where spans do not nest, their own time is all of it. */
+function Names({ controller, answer, nests }: { controller: Controller; answer: Sums; nests: boolean }) {
   const save = () =>
     download(
       'range.csv',
@@ -181,7 +199,7 @@ function Names({ controller, answer }: { controller: Controller; answer: Profile
       <Table<Name>
         caption={texts.spansOfTheMarkedRange}
         rows={answer.names}
-        columns={COLUMNS}
+        columns={nests ? COLUMNS : COLUMNS.filter((column) => column.key !== 'self')}
         identify={(row) => `${row.class} ${row.name}`}
         sorting={{ key: 'total', down: true }}
         onChoose={(row) => controller.find(row.name)}
@@ -192,7 +210,7 @@ function Names({ controller, answer }: { controller: Controller; answer: Profile
   )
 }
 
-function Flame({ answer }: { answer: ProfileRangeAnswer }) {
+function Flame({ answer }: { answer: Sums }) {
   const [zoom, setZoom] = useState('')
   const { tree, classes } = flame(answer.tree)
   const colour = (id: string) => {

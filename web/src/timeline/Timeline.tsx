@@ -48,7 +48,7 @@ interface Props {
   readonly height?: string
   /** Prefix under which the URL stores the view; without it nothing is stored. */
   readonly prefix?: string
-  /** Question for the sums of a selected range; without it the panel shows only the classes. */
+  /** Question for the sums of a selected range of measured rows; without it they are computed from the spans of the model. */
   readonly sums?: Arguments
 }
 
@@ -74,8 +74,8 @@ export function Timeline({ columns, handle, tools, height, sums, prefix }: Props
         {tools}
       </Tools>
       {table.value ? <SpanTable controller={controller} /> : <Canvases controller={controller} search={search} height={height} />}
-      <Details controller={controller} summed={sums !== undefined} />
-      {sums && <RangeSums controller={controller} question={sums} />}
+      <Details controller={controller} />
+      <RangeSums controller={controller} question={sums ?? null} />
     </div>
   )
 }

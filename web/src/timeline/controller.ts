@@ -4,7 +4,7 @@ import { matcher } from './find'
 import { signal } from '@preact/signals'
 import { type Palette, palette } from './colours'
 import { FOUND, LIT, type Model, type Place, type Track, firstEndingAfter } from './data'
-import { type Layout, layout, topOf } from './layout'
+import { type Layout, layout, tallest, topOf } from './layout'
 import { drawOverlay } from './overlay'
 import type { Dim } from './painter'
 import { Renderer, type Look, roomForNames } from './renderer'
@@ -127,6 +127,8 @@ export class Controller {
 
   arrange(): void {
     this.rows = layout(this.model, this.closed.value, this.height, this.pins.value)
+    const most = MINIMAP + RULER + tallest(this.model, this.closed.value, this.pins.value)
+    if (this.canvases) this.canvases.host.style.maxHeight = `${most}px`
     this.scroll(0)
     this.draw()
   }

@@ -103,27 +103,3 @@ export function sentence(model: Model, place: Place): string {
   ]
   return `${parts.filter(Boolean).join(', ')}.`
 }
-
-/** Time of each class within a range, over the tracks of passes and streams, largest first. */
-export function within(model: Model, from: number, to: number): { name: string; time: number; share: number }[] {
-  const times = new Float64Array(model.classes.length)
-  let ranks = 0
-  for (const group of model.groups) {
-    // The first track of a group has its passes and bubbles; the others would count the same time again.
-    const track = group.tracks[0]
-    if (!track) continue
-    ranks++
-    for (let at = 0; at < track.count; at++) {
-      const time = Math.min(to, track.ends[at]!) - Math.max(from, track.starts[at]!)
-      if (time <= 0) continue
-      // Shades count as their class.
-      const own = model.classes.indexOf(model.classes[track.colours[at]!]!)
-      times[own] = times[own]! + time
-    }
-  }
-  const all = Math.max(1, (to - from) * ranks)
-  return [...times]
-    .map((time, at) => ({ name: model.classes[at]!, time, share: time / all }))
-    .filter((one) => one.time > 0)
-    .sort((a, b) => b.time - a.time)
-}

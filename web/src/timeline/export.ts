@@ -76,7 +76,7 @@ function toSvg(controller: Controller): string {
   const step = tick(96 / scale)
   for (let at = Math.ceil(Math.max(0, from) / step) * step; at <= Math.min(to, model.duration); at += step) {
     const x = (gutter + (at - from) * scale).toFixed(1)
-    out.push(`<text x="${x}" y="14" fill="${colours.muted}">${moment(at, step)}</text>`)
+    out.push(`<text x="${x}" y="14" fill="${colours.muted}">${moment(at, step, to)}</text>`)
   }
   for (const row of rows.rows) {
     const track = row.track

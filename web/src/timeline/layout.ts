@@ -95,6 +95,11 @@ export function layout(model: Model, closed: ReadonlySet<string>, room: number, 
   return { rows, height: top, rowOf, pinned: pinned.length, pinnedHeight }
 }
 
+/** Height of the rows at their maximum growth: a higher canvas would be empty below them. */
+export function tallest(model: Model, closed: ReadonlySet<string>, pins: readonly number[] = []): number {
+  return layout(model, closed, Number.MAX_SAFE_INTEGER, pins).height
+}
+
 /** Vertical position of a row on the canvas. */
 export function topOf(of: Layout, at: number, scrolled: number): number {
   const row = of.rows[at]!

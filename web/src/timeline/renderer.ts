@@ -1,7 +1,7 @@
 // Draws the tracks: pixels for all spans, shapes and labels for wide ones. The layer is redrawn only when the view, the layout or the theme
 // changes; elements that follow the mouse are on a layer of their own.
 // Responsible for: the layer of spans, and that of names at the left. Excludes input.
-import { CRITICAL, FOUND, LIT, type Model } from './data'
+import { CRITICAL, FOUND, LIT, type Model, type Track } from './data'
 import { type Palette, hatching } from './colours'
 import { Labels } from './labels'
 import { counterLine } from './counters'
@@ -253,7 +253,7 @@ export class Renderer {
       context.textAlign = 'right'
       const track = row.track
       const only = track && closed.has(group.name) && track.name === 'passes'
-      const text = only ? texts.rank(track.rank) : short(track?.name ?? row.counter?.name ?? '')
+      const text = only ? rankOf(track, group.name) : short(track?.name ?? row.counter?.name ?? '')
       this.labels.use(context.font)
       const room = gutter - 12 - titled
       // Beside a title a name is whole or left out: the row has its colours.
@@ -283,6 +283,12 @@ const NARROW = 124
 /** Title of a group at the left. */
 function titleOf(name: string, narrow: boolean): string {
   return narrow ? name.replace(/^stage /, 's') : name
+}
+
+/** The rank of a collapsed group's passes; empty if its title names the rank, as that of a measured stage does. */
+export function rankOf(track: Track, title: string): string {
+  const rank = texts.rank(track.rank)
+  return title.endsWith(rank) ? '' : rank
 }
 
 /** Width of names at the left of a narrow screen, within the space that tracks can give. */

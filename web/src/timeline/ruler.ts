@@ -13,6 +13,7 @@ export function drawRuler(pen: CanvasRenderingContext2D, controller: Controller,
   pen.fillRect(0, 0, width, height)
   const { view } = controller.sight
   const step = tick((controller.sight.span / width) * 96)
+  const latest = Math.min(view.to, controller.model.duration)
   pen.font = `11px ${colours.font}`
   pen.textBaseline = 'middle'
   pen.textAlign = 'left'
@@ -22,7 +23,7 @@ export function drawRuler(pen: CanvasRenderingContext2D, controller: Controller,
     pen.fillStyle = colours.strong
     pen.fillRect(x, height - 9, 1, 9)
     pen.fillStyle = colours.muted
-    pen.fillText(moment(at, step), x + 4, height - 11)
+    pen.fillText(moment(at, step, latest), x + 4, height - 11)
   }
   pen.fillStyle = colours.line
   for (let at = Math.ceil(view.from / (step / 5)) * (step / 5); at <= view.to; at += step / 5) {
@@ -38,7 +39,7 @@ export function drawRuler(pen: CanvasRenderingContext2D, controller: Controller,
     label(pen, look, (Math.max(0, from) + Math.min(width, to)) / 2, span(range.to - range.from))
   }
   if (controller.cursor !== null && !range) {
-    label(pen, look, controller.xOf(controller.cursor), moment(controller.cursor, controller.sight.span / width))
+    label(pen, look, controller.xOf(controller.cursor), moment(controller.cursor, controller.sight.span / width, latest))
   }
 }
 

@@ -19,13 +19,13 @@ export function span(nanoseconds: number): string {
 export function instant(nanoseconds: number, length: number): string {
   if (nanoseconds === 0) return '0 s'
   const [scale, unit] = UNITS.find(([least]) => Math.abs(nanoseconds) >= least) ?? [1, 'ns']
-  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(length, 1) / 20 / scale) - 1e-9)))
+  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(length, 1) / 100 / scale) - 1e-9)))
   return `${(nanoseconds / scale).toFixed(scale === 1 ? 0 : digits)} ${unit}`
 }
 
-/** Formats a time, with enough digits for neighbours `step` apart. */
-export function moment(nanoseconds: number, step: number): string {
-  const [scale, unit] = UNITS.find(([least]) => step * 200 >= least) ?? [1, 'ns']
+/** Formats a time of a ruler, in the unit of the latest time on it, with enough digits for neighbours `step` apart. */
+export function moment(nanoseconds: number, step: number, latest: number): string {
+  const [scale, unit] = UNITS.find(([least]) => latest >= least) ?? [1, 'ns']
   const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / scale) - 1e-9)))
   return `${(nanoseconds / scale).toFixed(digits)} ${unit}`
 }

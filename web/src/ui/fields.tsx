@@ -9,13 +9,15 @@ interface Common {
   readonly own?: boolean
   /** True if the value was the program's, and is held because another setting changed. */
   readonly kept?: boolean | undefined
+  /** True if the value is not the program's choice, but 1 because other settings are set. */
+  readonly byDefault?: boolean | undefined
   /** Resets the setting to auto; without it the setting cannot be auto. */
   readonly onAuto?: (() => void) | undefined
   readonly disabled?: boolean
 }
 
 /** Label of a field with the origin of its value: `auto`, or set by the user with a reset to auto. */
-export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'kept' | 'onAuto' | 'disabled'> & { id: string }) {
+export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'kept' | 'byDefault' | 'onAuto' | 'disabled'> & { id: string }) {
   return (
     <span class="label">
       <label for={props.id} title={props.about} class={props.own ? '' : 'muted'}>
@@ -40,6 +42,16 @@ export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'kept' | '
               {texts.reset}
             </button>
           </>
+        ) : props.byDefault ? (
+          <button
+            type="button"
+            class="to-auto"
+            title={texts.oneBesideOthers}
+            aria-label={texts.chooseForMe(props.label)}
+            onClick={props.onAuto}
+          >
+            {texts.byDefault}
+          </button>
         ) : (
           <span class="is-auto" title={texts.chosenByTheProgramChange}>
             {texts.auto}

@@ -1,5 +1,5 @@
 // Links: copying a link, the state alone, and opening either in a running web UI, also of another server.
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
 import { playground } from '../api/playground/marker'
 import { report } from '../api/report'
@@ -87,8 +87,23 @@ export function LinkDialog(props: { close: () => void }) {
   )
 }
 
-/** Message that the server has stopped: the state can be copied to the next one. */
+/** Milliseconds between the attempts to reach a server that has stopped. */
+const RETRY_MS = 2000
+
+/** True if a server answers at this address again, with the same token; the state is in the address, so that a reload continues. */
+const isBack = () =>
+  fetch(window.location.pathname, { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+/** Message that the server has stopped: the state can be copied to the next one. The page continues when the server is back. */
 export function Lost() {
+  useEffect(() => {
+    if (!lost.value) return
+    const timer = setInterval(() => void isBack().then((back) => back && window.location.reload()), RETRY_MS)
+    return () => clearInterval(timer)
+  }, [lost.value])
   if (!lost.value) return null
   return (
     <div class="server-gone" role="alert">

@@ -16,6 +16,8 @@ interface Props {
   readonly own?: boolean
   /** True if the value was the program's, and is held because another setting changed. */
   readonly kept?: boolean | undefined
+  /** True if the value is not the program's choice, but 1 because other settings are set. */
+  readonly byDefault?: boolean
   /** Resets the setting to auto. */
   readonly onAuto?: (() => void) | undefined
   readonly format?: (value: number) => string
@@ -53,6 +55,7 @@ export function Stepper(props: Props) {
         about={props.about}
         own={props.own}
         kept={props.kept}
+        byDefault={props.byDefault}
         onAuto={props.onAuto}
         disabled={props.disabled}
       />

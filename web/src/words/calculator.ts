@@ -304,6 +304,7 @@ export const devicesWithLayoutOnAuto = (count: Part) => `${count} devices, all l
 export const changesThatFit = 'Changes that fit'
 export const apply = 'Apply'
 export const layoutOnAuto = 'All layout settings on auto'
+export const isComputed = 'is being computed'
 export const step = '; step'
 export const againstThisPlan = 'vs. this plan'
 

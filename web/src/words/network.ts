@@ -311,7 +311,7 @@ export const difference = 'Difference'
 export const flows = (flows: Part, choice: Part) => `${flows} flows${choice}`
 export const fromTheClosedFormTo = 'change from closed form to simulation'
 export const timeLostToTheNetwork = 'Time lost to the network'
-export const secondsPerStep = 'seconds per step'
+export const perStepIn = (unit: Part) => `${unit} per step`
 export const stepThen = 'step during the failure'
 export const loadOfTheLinks = 'Load of the links'
 export const busiestLinkOfEachLayer = 'busiest link of each layer over the step, on the topology'
@@ -438,7 +438,7 @@ export const portsAndTransceiversSavedAgainst = (other: Part) =>
   `ports and transceivers, saved against ${other}; catalogue prices, ports scaled`
 
 export const waitsOfStages = 'Stage waits'
-export const computeOfEachStageAnd = 'compute and waits of each stage, by cause, in s'
+export const computeOfEachStageAnd = (unit: Part) => `compute and waits of each stage, by cause, in ${unit}`
 export const stageAxis = 'stage'
 export const workOfStage = (work: Part, stage: Part) => `${work} of stage ${stage}`
 export const stageWaits = (stage: Part, time: Part, share: Part) => `Stage ${stage} waits ${time}, ${share} of the step: `

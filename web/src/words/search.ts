@@ -170,7 +170,7 @@ export const itsStepTakes = 'Its step time is'
 export const againstTheBest3 = 'Vs. the recommended'
 export const timeLostAndGainedBy = 'time lost and gained by part'
 export const againstTheBest2 = (named: Part) => `${named} vs. the recommended layout`
-export const secondsPerStep = 'seconds per step'
+export const perStepIn = (unit: Part) => `${unit} per step`
 
 // winner.tsx
 export const bestStrategy = 'Recommended layout'

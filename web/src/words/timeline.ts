@@ -24,11 +24,7 @@ export const awaitedBy = 'awaited by'
 export const neededBy = 'needed by'
 export const otherRanksOfTheCollective = 'other ranks of the collective'
 export const andMore = (value: Part) => ` and ${value} more`
-export const markedRange = 'Marked range'
 export const fix = 'Fix:'
-export const from = ', from'
-export const until = 'until'
-export const aStage = 'a stage'
 
 // RangeSums.tsx
 export const fromUntil = (value: Part, from: Part, to: Part) => `${value}, from ${from} until ${to}`

@@ -227,6 +227,12 @@ export const measureOfTheCells = 'Metric of the cells'
 export const ranksOfTheJob = 'Ranks of the job'
 export const noRankOrNotRecorded = 'no rank, or not recorded'
 export const noRank = 'no rank'
+export const arrangementOfTheRanks = 'Arrangement of the ranks'
+export const byLayout = 'By layout'
+export const byHost = 'By host'
+export const inOrder = 'In order'
+export const partsOfTheLayout = 'ranks of the dimensions of the layout'
+export const at = (place: Part) => `, ${place}`
 export const on = (name: Part) => ` on ${name}`
 export const clickOrEnterShowsIt = 'Click or Enter shows it on the timeline.'
 

@@ -24,6 +24,9 @@ export const reset = 'reset'
 export const chosenByTheProgramChange = 'Default; change it to set your own value'
 export const auto = 'auto'
 export const kept = 'kept'
+export const byDefault = 'default'
+export const oneBesideOthers = 'Default of 1, because other sizes are set; select it for auto'
+export const chooseForMe = (label: Part) => `default; set ${label} to auto`
 export const heldAtTheProgramsValue = 'Previous value of the plan, kept because another size was set'
 
 // key-overlay.tsx

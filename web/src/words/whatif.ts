@@ -72,7 +72,7 @@ export const effectByPart = 'Effect by part'
 export const partsOfTheStageThat = (name: Part) => `${name}: parts of the critical stage`
 export const noEffect = 'No effect.'
 export const whatMoves = (name: Part) => `Effect of ${name} by part`
-export const secondsPerStep = 'seconds per step'
+export const perStepIn = (unit: Part) => `${unit} per step`
 export const accuracyOf = 'Accuracy: of'
 export const measuredPairsThatDifferIn = 'measured pairs that differ in'
 export const aloneHalfWerePredictedWithin = 'individual changes: median error'

@@ -19,6 +19,7 @@ import { Pools } from './pools'
 import { choose } from './replan'
 import { edited, heldKeys, lastSet, set } from './scenarios'
 import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
+import { isDefault, isOwn, toAuto } from './to-auto'
 import * as texts from '../../words/calculator'
 
 interface Props {
@@ -228,7 +229,8 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
   const text = edited.value
   // The data-parallel size follows: one set for other devices would contradict them.
   const hasReplicas = text.dp !== undefined && text.dp !== ''
-  const own = text[props.name] !== undefined
+  const own = isOwn(props.name, text)
+  const byDefault = isDefault(props.name, text)
   const kept = heldKeys.value.includes(props.name)
   const value = degreesOf(text, props.estimate)[props.name]
   const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
@@ -245,7 +247,8 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         wide={props.wide}
         format={props.format}
         own={own}
-        onAuto={() => set({ [props.name]: undefined, ...follows })}
+        byDefault={byDefault}
+        onAuto={() => set({ ...toAuto(props.name, edited.value, heldKeys.value), ...follows })}
         value={value}
         values={values}
         kept={kept}
@@ -254,7 +257,7 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         disabled={report !== null}
       />
     )
-  }, [hasReplicas, own, kept, value, values, blame, props.label, props.about, props.wide, props.format])
+  }, [hasReplicas, own, byDefault, kept, value, values, blame, props.label, props.about, props.wide, props.format])
 }
 
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {

@@ -28,6 +28,9 @@ const HFU_MORE = texts.executedArithmeticRecomputeIncludedIn
 /** Ratio of executed to model FLOPs above which recompute is shown. */
 const RECOMPUTED = 1.01
 
+/** A duration that no line break separates from its unit. */
+const whole = (value: number) => format.seconds(value).replaceAll(' ', '\u00a0')
+
 const HEADLINES: readonly Headline[] = [
   {
     title: texts.stepTime,
@@ -39,9 +42,9 @@ const HEADLINES: readonly Headline[] = [
       value: step_time,
       note: interval && (
         <span title={texts.intervalOf(Math.round(interval.coverage * 100), interval.source.replaceAll('`', ''))}>
-          50%: {format.seconds(interval.half_low)} {texts.to} {format.seconds(interval.half_high)}
+          50%: {whole(interval.half_low)} {texts.to} {whole(interval.half_high)}
           <br />
-          {Math.round(interval.coverage * 100)}%: {format.seconds(interval.low)} {texts.to} {format.seconds(interval.high)}
+          {Math.round(interval.coverage * 100)}%: {whole(interval.low)} {texts.to} {whole(interval.high)}
         </span>
       ),
     }),

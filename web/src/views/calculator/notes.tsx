@@ -60,7 +60,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonl
               {chosen.map(({ text, letter }) => (
                 <li key={`${letter}${text}`}>
                   {letter && <span class="letter">{letter}</span>}
-                  {text}
+                  <Ticked text={text} />
                 </li>
               ))}
             </ul>

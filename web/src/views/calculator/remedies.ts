@@ -105,3 +105,13 @@ export function remedies(changes: readonly Change[]): Remedy[] {
   const same = (a: Remedy, b: Remedy) => a.fit === b.fit && a.stepTime === b.stepTime && a.memory === b.memory
   return sorted.filter((one, at) => !sorted.slice(0, at).some((other) => same(one, other)))
 }
+
+/** Remedies with the layout on auto among them, if it fits: first of those with its fit, as it needs no choice. Those that fit come first. */
+export function withAuto<R extends Pick<Remedy, 'fit'>>(
+  found: readonly R[],
+  auto: 'fits' | 'at_risk' | 'does_not_fit' | null,
+): (R | 'auto')[] {
+  if (auto === null || auto === 'does_not_fit') return [...found]
+  const at = auto === 'fits' ? 0 : found.filter((one) => one.fit === 'fits').length
+  return [...found.slice(0, at), 'auto', ...found.slice(at)]
+}

@@ -2,7 +2,7 @@
 // effect and a button.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
-import type { Arguments } from '../../api/ask'
+import { type Arguments, identity } from '../../api/ask'
 import { SETTLED, useAnswer } from '../../api/live'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
@@ -12,7 +12,7 @@ import { FIT } from '../parts/fit'
 import { LAYOUT } from '../parts/strategy'
 import type { WhatIf } from '../whatif/answer'
 import { hold } from './holding'
-import { type Remedy as Offered, candidates, remedies } from './remedies'
+import { type Remedy as Offered, candidates, remedies, withAuto } from './remedies'
 import { set } from './scenarios'
 import * as texts from '../../words/calculator'
 
@@ -61,7 +61,8 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
   const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null, SETTLED)
   // The whole layout on auto, if a part of it is set.
   const laid = Object.keys(props.question).filter((key) => (LAYOUT as readonly string[]).includes(key))
-  const plan = useAnswer<Estimate>('estimate', laid.length > 0 ? withoutKeys(props.question, laid) : null, SETTLED)
+  const onAuto = laid.length > 0 ? withoutKeys(props.question, laid) : null
+  const plan = useAnswer<Estimate>('estimate', onAuto, SETTLED)
   if (!live.answer)
     return live.loading ? (
       <p class="muted small" role="status">
@@ -69,7 +70,9 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
       </p>
     ) : null
   const found = remedies(live.answer.alone)
-  const auto = plan.answer && plan.answer.memory.fit !== 'does_not_fit' ? plan.answer : null
+  const auto = onAuto && plan.answer && plan.answer.memory.fit !== 'does_not_fit' ? plan.answer : null
+  // The layout on auto may take long to find: until then the answer is that of an older run, whose step time is no measure of this one's.
+  const isOfThis = onAuto !== null && plan.of === identity('estimate', onAuto)
   if (found.length === 0 && !auto)
     return (
       <>
@@ -81,19 +84,24 @@ function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid
     )
   return (
     <ul class={live.stale ? 'remedy-list stale' : 'remedy-list'} aria-label={texts.changesThatFit}>
-      {auto && (
-        <Remedy
-          name={texts.layoutOnAuto}
-          fit={auto.memory.fit}
-          memory={auto.memory.peak}
-          stepTime={auto.step_time}
-          share={auto.step_time / props.estimate.step_time - 1}
-          apply={() => set(Object.fromEntries(laid.map((key) => [key, undefined])))}
-        />
+      {withAuto(found.slice(0, SHOWN), auto?.memory.fit ?? null).map((one) =>
+        one === 'auto' ? (
+          auto && (
+            <Remedy
+              key="auto"
+              name={texts.layoutOnAuto}
+              fit={auto.memory.fit}
+              memory={auto.memory.peak}
+              stepTime={auto.step_time}
+              share={auto.step_time / props.estimate.step_time - 1}
+              pending={!isOfThis}
+              apply={() => set(Object.fromEntries(laid.map((key) => [key, undefined])))}
+            />
+          )
+        ) : (
+          <Remedy key={one.name} {...one} apply={() => hold(one.settings, props.estimate)} />
+        ),
       )}
-      {found.slice(0, SHOWN).map((one) => (
-        <Remedy key={one.name} {...one} apply={() => hold(one.settings, props.estimate)} />
-      ))}
     </ul>
   )
 }
@@ -129,7 +137,10 @@ function MoreDevices({ estimate, question, laid }: { estimate: Estimate; questio
   )
 }
 
-function Remedy(props: Omit<Offered, 'settings' | 'fit'> & { fit: keyof typeof FIT; apply: () => void }) {
+type Row = Omit<Offered, 'settings' | 'fit'> & { fit: keyof typeof FIT; pending?: boolean; apply: () => void }
+
+/** A change with its button; a pending one has no numbers yet. */
+function Remedy(props: Row) {
   return (
     <li>
       <button type="button" class="button" onClick={props.apply}>
@@ -138,8 +149,14 @@ function Remedy(props: Omit<Offered, 'settings' | 'fit'> & { fit: keyof typeof F
       <span>
         <strong>{props.name}</strong>{' '}
         <span class="muted">
-          {FIT[props.fit].words}, {format.bytes(props.memory)}
-          {texts.step} {format.seconds(props.stepTime)}, {format.relative(1 + props.share, 1)} {texts.againstThisPlan}
+          {props.pending ? (
+            texts.isComputed
+          ) : (
+            <>
+              {FIT[props.fit].words}, {format.bytes(props.memory)}
+              {texts.step} {format.seconds(props.stepTime)}, {format.relative(1 + props.share, 1)} {texts.againstThisPlan}
+            </>
+          )}
         </span>
       </span>
     </li>

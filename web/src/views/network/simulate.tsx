@@ -3,7 +3,7 @@ import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
-import { bandwidth, count, percent, relative, seconds } from '../../charts/format'
+import { bandwidth, count, percent, relative, seconds, tickIn, timeUnit } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
 import { Loading } from '../../ui/states'
 import { PERCENT } from '../../state/amounts'
@@ -82,6 +82,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
   const worse = answer.step_time > answer.closed_form * 1.02
   // Rounding of sums of times is not a cost.
   const isNothing = (cost: number) => Math.abs(cost) < 1e-9 * answer.step_time
+  const unit = timeUnit(Math.max(...answer.changes.map((one) => Math.abs(one.cost))))
   return (
     <div class={`columns ${stale ? 'stale' : ''}`}>
       <section class="panel" aria-label={texts.step}>
@@ -112,9 +113,9 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
             <Tornado
               width={width}
               title={texts.timeLostToTheNetwork}
-              axis={texts.secondsPerStep}
+              axis={texts.perStepIn(unit.sign)}
               // Without any cost, the axis has only its middle.
-              format={(value) => (Math.abs(value) < 1e-12 ? '0' : Math.abs(value) < 1e-7 ? '' : value.toPrecision(2))}
+              format={(value) => (Math.abs(value) < 1e-12 ? '0' : Math.abs(value) < 1e-7 ? '' : tickIn(value, unit.scale))}
               figureTitle="costs"
               rows={answer.changes.map((one) => ({
                 id: one.what,

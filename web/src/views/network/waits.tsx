@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { classColour } from '../../charts/colours'
 import { type Group, type Segment, StackedColumns } from '../../charts/columns'
-import { percent, seconds } from '../../charts/format'
+import { percent, seconds, timeUnit } from '../../charts/format'
 import { ChartFrame } from '../../charts/frame'
 import { Legend } from '../../charts/legend'
 import type { MenuItem } from '../../ui/menu'
@@ -66,11 +66,12 @@ export function Waits({ stages, step, menu }: { stages: readonly Stage[]; step: 
   const stage = stages[chosen]
   if (!stage) return null
   const groups: Group[] = stages.map((one) => ({ label: String(one.stage), bars: [{ series: texts.step, segments: bars(one) }] }))
+  const unit = timeUnit(Math.max(...stages.map((one) => one.compute + one.waiting)))
   const present = [...new Set(stages.flatMap((one) => sums(one).map(({ kind }) => kind)))]
   return (
     <ChartFrame
       title={texts.waitsOfStages}
-      about={texts.computeOfEachStageAnd}
+      about={texts.computeOfEachStageAnd(unit.sign)}
       name="simulated-waits"
       menu={menu}
       rows={() => ({
@@ -89,7 +90,7 @@ export function Waits({ stages, step, menu }: { stages: readonly Stage[]; step: 
             width={width}
             height={220}
             limits={[]}
-            unit={1}
+            unit={unit.scale}
             format={seconds}
             axisTitle={texts.stageAxis}
             chosen={chosen}

@@ -104,13 +104,13 @@ export function withStrategy(run: Parameters, flags: string, also: Record<string
   return { ...Object.fromEntries(named), ...fromFlags(flags), ...also }
 }
 
-/** Layout settings of the run, by their names in the web UI, which a search could keep. */
+/** Layout settings of the run, by their names in the web UI, which a search could keep; sizes that are auto are none. */
 export function layoutOf(run: Parameters): Record<string, string> {
   const layout: readonly string[] = LAYOUT
   return Object.fromEntries(
     Object.entries(run)
       .map(([name, value]) => [canonicalName(name), value] as const)
-      .filter(([name]) => layout.includes(name)),
+      .filter(([name, value]) => layout.includes(name) && value !== 'auto'),
   )
 }
 

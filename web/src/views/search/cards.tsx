@@ -4,7 +4,7 @@ import type { Estimate } from '../../api/answers'
 import { type Arguments, Refusal } from '../../api/ask'
 import { startJob } from '../../api/jobs'
 import { useAnswer } from '../../api/live'
-import { bytes, percent, relative, seconds } from '../../charts/format'
+import { bytes, percent, probability, relative, seconds } from '../../charts/format'
 import { toArguments } from '../../state/run'
 import { FIT } from '../parts/fit'
 import { layoutOf } from '../parts/strategy'
@@ -71,7 +71,8 @@ function Card({ one, fastest, question, onPick }: Props & { one: Found }) {
       </p>
       <SpentBar spent={spent} wide />
       <p class="muted small">
-        {texts.mfu} {percent(mfu)}, {bytes(candidate.memory.device)} {texts.perDeviceFitsWith} {percent(candidate.probability_of_fitting)}
+        {texts.mfu} {percent(mfu)}, {bytes(candidate.memory.device)} {texts.perDeviceFitsWith}{' '}
+        {probability(candidate.probability_of_fitting)}
       </p>
       <p class="muted small">{summary}</p>
       <div class="actions">

@@ -1,6 +1,6 @@
 // Strategies as points: step time and memory or cost, with the Pareto front.
 import { ChartFrame } from '../../charts/frame'
-import { bytes, dollars, percent, seconds } from '../../charts/format'
+import { bytes, dollars, percent, probability, seconds } from '../../charts/format'
 import { Scatter } from '../../charts/scatter/scatter'
 import { type Point, front } from '../../charts/scatter/model'
 import { Segments, set } from '../parts/controls'
@@ -53,7 +53,7 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
         lines: [
           { name: 'step', value: seconds(y) },
           { name: 'memory', value: texts.ofText2(bytes(ranked.candidate.memory.device), bytes(ranked.candidate.device_memory)) },
-          { name: texts.fitsWith, value: percent(ranked.candidate.probability_of_fitting) },
+          { name: texts.fitsWith, value: probability(ranked.candidate.probability_of_fitting) },
           { name: 'MFU', value: percent(ranked.mfu) },
           ...(ranked.dollars_per_trillion_tokens
             ? [{ name: texts.perTrillionTokens, value: dollars(ranked.dollars_per_trillion_tokens) }]

@@ -1,5 +1,5 @@
 // The strategies as a table: sorted by any column, filtered by words, a row's strategy loaded by click or Enter.
-import { bytes, dollars, percent, relative, seconds } from '../../charts/format'
+import { bytes, dollars, percent, probability, relative, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'
 import { type Column, Table } from '../../ui/table'
 import { set } from '../parts/controls'
@@ -92,7 +92,7 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
       title: texts.fits,
       about: texts.probabilityThatItStaysBelow,
       value: (one) => one.ranked.candidate.probability_of_fitting,
-      cell: (one) => percent(one.ranked.candidate.probability_of_fitting),
+      cell: (one) => probability(one.ranked.candidate.probability_of_fitting),
       align: 'right',
     },
     {

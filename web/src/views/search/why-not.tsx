@@ -1,5 +1,5 @@
 // "Why not this one?": the best strategy with the given settings, compared with the winner.
-import { bytes, percent, seconds } from '../../charts/format'
+import { bytes, percent, seconds, tickIn, timeUnit } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
 import { ChartFrame } from '../../charts/frame'
 import { Problems } from '../../ui/states'
@@ -92,6 +92,7 @@ function Verdict({ one }: { one: Named }) {
       colour: spentColour(part.on),
       tip: { title: part.on, lines: [{ name: part.more > 0 ? 'loses' : 'wins', value: seconds(Math.abs(part.more)) }] },
     }))
+  const unit = timeUnit(Math.max(...rows.map((row) => Math.abs(row.more))))
   return (
     <div class="against">
       <div>
@@ -134,8 +135,8 @@ function Verdict({ one }: { one: Named }) {
             width={width}
             title={texts.againstTheBest2(one.named)}
             rows={rows}
-            axis={texts.secondsPerStep}
-            format={(value) => String(value)}
+            axis={texts.perStepIn(unit.sign)}
+            format={(value) => tickIn(value, unit.scale)}
             figureTitle="difference"
           />
         )}

@@ -1,5 +1,5 @@
 // The recommended layout: step time, breakdown, interval, and actions.
-import { bytes, count, dollars, percent, relative, seconds } from '../../charts/format'
+import { bytes, count, dollars, percent, probability, relative, seconds } from '../../charts/format'
 import { copy, download } from '../../ui/clipboard'
 import { Figure } from '../parts/controls'
 import type { Found, SearchAnswer } from './answer'
@@ -36,7 +36,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           <Figure title={texts.mfu} note={texts.tokensS(count(candidate.tokens_per_second))}>
             {percent(ranked.mfu)}
           </Figure>
-          <Figure title={texts.memory} note={texts.fitsWith2(percent(candidate.probability_of_fitting))}>
+          <Figure title={texts.memory} note={texts.fitsWith2(probability(candidate.probability_of_fitting))}>
             {bytes(candidate.memory.device)}
           </Figure>
           {bill && (

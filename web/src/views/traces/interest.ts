@@ -92,7 +92,7 @@ export interface Grid {
   readonly rows: readonly { readonly name: string; readonly ranks: readonly (number | null)[] }[]
   readonly columns: readonly string[]
   /** Meaning of a row. */
-  readonly of: 'host' | 'ranks in order'
+  readonly of: 'layout' | 'host' | 'ranks in order'
 }
 
 /** Ranks by host if the traces have hosts; else in order, `wide` per row. */

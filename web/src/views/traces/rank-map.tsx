@@ -1,17 +1,30 @@
-// The job as a grid of its ranks: by host if the traces have hosts, else in order. A cell links to its rank on the timeline.
+// The job as a grid of its ranks: by the dimensions of its layout if they are known, by host if the traces have hosts, else in order. A cell
+// links to its rank on the timeline.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
 import { change, own } from '../../state/location'
+import { runText } from '../../state/run'
+import { chosenPairs, pairsOf } from '../../state/settings'
 import { span } from '../../timeline/time'
 import { Segments } from '../../ui/fields'
-import { grid, ofRanks, width as ranksOfRow } from './interest'
+import { type Grid, grid, ofRanks, width as ranksOfRow } from './interest'
+import { byLayout, sizesOf, sizesOfRun } from './layout-grid'
 import { MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 
 /** Minimum number of ranks for a map; fewer are shown on the timeline. */
 export const FROM = 5
+
+/** The grid of the layout that is set under “This job is”, else that of the run set there; null without one. */
+function gridOfLayout(profile: Profile, ranks: readonly number[]): Grid | null {
+  const { layout, run } = own('t')
+  const pairs = chosenPairs(pairsOf(layout ?? ''))
+  const sizes =
+    pairs.length > 0 ? sizesOf(pairs, profile.world_size) : run !== undefined ? sizesOfRun(runText.value, profile.world_size) : null
+  return sizes && byLayout(sizes, ranks)
+}
 
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {
   const heat = profile.rank_steps
@@ -20,16 +33,37 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
   const chooses = about === undefined && heat.steps.length === 1
   const [measure, title, meaning] = chooses ? measureShown() : MEASURES[0]!
   const values = ofRanks(heat, `${measure}_ns`)
-  const { rows, columns, of } = grid(profile, heat.ranks, ranksOfRow(heat.ranks.length))
+  const recorded = grid(profile, heat.ranks, ranksOfRow(heat.ranks.length))
+  const laid = gridOfLayout(profile, heat.ranks)
+  const { rows, columns, of } = laid && own('t').map !== 'recorded' ? laid : recorded
+  const meaningOfRows = of === 'host' ? 'hosts' : of === 'layout' ? texts.partsOfTheLayout : texts.ranksInOrder
+  /** Place of a cell in words, beside its rank. */
+  const place = (row: number, column: number) =>
+    of === 'host' ? texts.on(rows[row]!.name) : of === 'layout' ? texts.at(`${rows[row]!.name} ${columns[column]}`.trim()) : ''
   const rank = (row: number, column: number) => rows[row]?.ranks[column] ?? null
   return (
     <ChartFrame
       title={texts.ranksOfTheJob}
-      about={about ?? texts.rowsAre(meaning, of === 'host' ? 'hosts' : texts.ranksInOrder)}
+      about={about ?? texts.rowsAre(meaning, meaningOfRows)}
       name="rank-map"
       class="traces-wide"
       rows={() => ({ columns: ['rank', `${measure}_ns`], rows: [...values].map(([one, value]) => [one, value]) })}
-      tools={chooses && <Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
+      tools={
+        <>
+          {laid && (
+            <Segments
+              label={texts.arrangementOfTheRanks}
+              value={of === 'layout' ? 'layout' : 'recorded'}
+              options={[
+                ['layout', texts.byLayout],
+                ['recorded', recorded.of === 'host' ? texts.byHost : texts.inOrder],
+              ]}
+              onChange={(value) => change({ 't.map': value === 'layout' ? undefined : value })}
+            />
+          )}
+          {chooses && <Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}
+        </>
+      }
     >
       {(width) => (
         <HeatTable
@@ -42,8 +76,7 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
           from="least"
           format={span}
           tip={(row, column, value) => ({
-            title:
-              rank(row, column) === null ? texts.noRank : texts.rank2(rank(row, column), of === 'host' ? texts.on(rows[row]!.name) : ''),
+            title: rank(row, column) === null ? texts.noRank : texts.rank2(rank(row, column), place(row, column)),
             lines: [{ name: title.toLowerCase(), value: value === null ? texts.notRecorded : span(value) }],
             hint: rank(row, column) === null ? '' : texts.clickOrEnterShowsIt,
           })}

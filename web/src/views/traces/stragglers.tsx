@@ -14,6 +14,10 @@ import { readingOf } from './job'
 import { signed, words } from './types'
 import * as texts from '../../words/traces'
 
+/** A value of the evidence: a duration, a whole number, or one with four digits. */
+const shownValue = (value: number, unit: string): string =>
+  unit === 'ns' ? span(value) : Number.isInteger(value) ? count(value) : digits(value, 4)
+
 /** Cause of a rank's delay, or the reason why it is not reported. */
 function causeOf(row: Culprit, least: number): string {
   if (row.is_straggler) return row.cause_name
@@ -99,8 +103,7 @@ export function Stragglers({ profile, paths, job }: TabProps) {
           <ul class="traces-evidence">
             {one.evidence.map((line) => (
               <li key={line.name}>
-                {line.name}: {line.unit === 'ns' ? span(line.own) : digits(line.own, 4)} {texts.against2}{' '}
-                {line.unit === 'ns' ? span(line.peers) : digits(line.peers, 4)} {texts.ofItsPeers}
+                {line.name}: {shownValue(line.own, line.unit)} {texts.against2} {shownValue(line.peers, line.unit)} {texts.ofItsPeers}
               </li>
             ))}
           </ul>

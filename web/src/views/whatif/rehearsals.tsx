@@ -1,7 +1,7 @@
 // Applied changes, alone and combined: a bar and a line for each, and the changed parts of the step for the selected one.
 import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
-import { bytes, digits, dollars, percent, relative, seconds } from '../../charts/format'
+import { bytes, digits, dollars, percent, relative, seconds, tickIn, timeUnit } from '../../charts/format'
 import { classColour } from '../../charts/colours'
 import { Tornado } from '../../charts/tornado/tornado'
 import { go, own } from '../../state/location'
@@ -186,6 +186,7 @@ function Parts({ change }: { change: Change }) {
   const moved = outcome.difference.parts
     .filter((part) => Math.abs(part.change) > 1e-6 * outcome.after.step_time)
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
+  const unit = timeUnit(Math.abs(moved[0]?.change ?? 0))
   return (
     <ChartFrame
       title={texts.effectByPart}
@@ -206,8 +207,8 @@ function Parts({ change }: { change: Change }) {
             <Tornado
               width={width}
               title={texts.whatMoves(titleOf(change.name))}
-              axis={texts.secondsPerStep}
-              format={(value) => digits(value, 2).replace('-', '−')}
+              axis={texts.perStepIn(unit.sign)}
+              format={(value) => tickIn(value, unit.scale)}
               figureTitle="difference"
               rows={moved.map((part) => ({
                 id: part.id,

@@ -5,6 +5,7 @@ import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, percent, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
 import { own } from '../../state/location'
+import { withUnits } from '../../state/program-text'
 import { Loading, Problems } from '../../ui/states'
 import { Segments, set } from '../parts/controls'
 import type { Sensitivity } from './answer'
@@ -69,13 +70,13 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             rows={figures.map((one) => ({
               id: one.id,
               label: one.title,
-              now: one.now.length > 22 ? undefined : one.now,
+              now: one.now.length > 22 ? undefined : withUnits(one.now),
               more: one.more,
               less: one.less,
               figure: digits(one.elasticity, 2).replace('-', '−'),
               colour: COLOURS[one.kind],
               tip: {
-                title: `${one.title}: ${one.now}`,
+                title: `${one.title}: ${withUnits(one.now)}`,
                 lines: [
                   { name: texts.more(swing), value: signed(one.more) },
                   { name: texts.less(swing), value: signed(one.less) },

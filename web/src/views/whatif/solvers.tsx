@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from '../../api/ask'
-import { bytes, percent, relative, seconds } from '../../charts/format'
+import { bytes, percent, probability, relative, seconds } from '../../charts/format'
 import { Problems } from '../../ui/states'
 import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
@@ -374,8 +374,8 @@ function StageBars({ before, best }: { before: Division; best: Division }) {
   )
 }
 
-function Fits({ fits, with: probability }: { fits: boolean; with?: number }) {
-  const words = probability === undefined ? '' : ` ${percent(probability)}`
+function Fits({ fits, with: chance }: { fits: boolean; with?: number }) {
+  const words = chance === undefined ? '' : ` ${probability(chance)}`
   return (
     <span class={fits ? 'badge good' : 'badge bad'}>
       {fits ? 'fits' : texts.doesNotFit}
