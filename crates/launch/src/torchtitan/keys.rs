@@ -119,7 +119,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("parallelism.enable_compiled_autograd", Ignored),
     (
         "parallelism.context_parallel_load_balancer",
-        Lost(&["headtail", "ptrr", "null"], "estimated as balanced"),
+        Lost(
+            &["headtail", "ptrr"],
+            "estimated as balanced; without a load balancer, use `--software SOFTWARE+contiguous-context`",
+        ),
     ),
     ("parallelism.spmd_backend", Ignored),
     (
