@@ -9706,6 +9706,12 @@ class RowResult(Record):
     def predicted_step_time_high_s(self) -> float | None:
         """Upper end of the 90% interval."""
     @property
+    def predicted_step_time_half_low_s(self) -> float | None:
+        """Lower end of the 50% interval."""
+    @property
+    def predicted_step_time_half_high_s(self) -> float | None:
+        """Upper end of the 50% interval."""
+    @property
     def predicted_peak_memory_bytes(self) -> float | None:
         """Predicted peak memory in bytes, by the row's metric."""
     @property
@@ -9789,6 +9795,9 @@ class ValidationErrors(Record):
     @property
     def interval_coverage(self) -> float | None:
         """Share of measured step times inside the predicted 90% interval."""
+    @property
+    def half_interval_coverage(self) -> float | None:
+        """Share of measured step times inside the predicted 50% interval."""
     @property
     def rank_correlation(self) -> float | None:
         """Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps."""

@@ -227,7 +227,7 @@ pub(crate) struct Estimate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     /// Show formulas, inputs and sources of all numbers, or of one part such as `compute.mlp`
-    #[arg(short = 'v', long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]

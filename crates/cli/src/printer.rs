@@ -121,6 +121,7 @@ impl Printer {
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
+        let terminal = Terminal { verbose: output.verbose, ..terminal };
         if path.is_none()
             && format(output)? == Format::Json
             && let Some(typed) = self.listener.as_ref().and_then(|listener| listener.typed.as_ref())
@@ -130,9 +131,11 @@ impl Printer {
         }
         let text = match format(output)? {
             Format::Table => text::render(&clean::document(answer.document(terminal)), terminal),
-            Format::Md => {
-                markdown::render(&clean::document(answer.document(Terminal { colour: false, ..terminal })))
-            }
+            Format::Md => markdown::render(&clean::document(answer.document(Terminal {
+                colour: false,
+                verbose: true,
+                ..terminal
+            }))),
             Format::Csv => answer.csv(),
             Format::Json => envelope(A::KIND, &answer.json()),
             Format::Html => answer.page().map(|page| clean::markup(&page).into_owned()).ok_or_else(|| {
@@ -176,12 +179,13 @@ impl Printer {
 
     /// A result as values.
     fn typed<A: Answer>(&self, answer: &A) -> Typed {
-        let document = clean::document(answer.document(self.data));
+        let terminal = Terminal { verbose: true, ..self.data };
+        let document = clean::document(answer.document(terminal));
         Typed {
             kind: A::KIND,
             // Structures with text keys always serialize.
             fields: serde_json::to_value(answer.json()).unwrap_or_default(),
-            text: text::render(&document, self.data),
+            text: text::render(&document, terminal),
             html: html::render(&document),
         }
     }

@@ -215,8 +215,8 @@ fn narrow_reports_keep_the_columns_that_answer() {
     };
     for (arguments, column) in [
         (&["recompute", OPEN[0], "--cluster", "h100", "--gpus", "64"][..], " recomputed "),
-        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64"], " option"),
-        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64"], " ranks "),
+        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64", "-v"], " option"),
+        (&["estimate", OPEN[0], "--cluster", "h100", "--gpus", "64", "-v"], " ranks "),
         (
             &[
                 "size",
@@ -327,11 +327,13 @@ fn memory_of_a_stage_sums_to_its_peak() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut lines = text.lines().skip_while(|line| !line.starts_with("stage "));
     let header: Vec<&str> = lines.next().expect("a table").split_whitespace().collect();
-    assert_eq!(header.last(), Some(&"peak"), "{text}");
+    let peak = header.iter().position(|name| *name == "peak").expect("a peak");
     let mut rows = 0;
     for line in lines.skip(1).take_while(|line| !line.trim().is_empty() && !line.starts_with("hidden")) {
         let cells: Vec<f64> = line.split_whitespace().filter_map(|cell| cell.parse().ok()).collect();
-        let [_, parts @ .., peak] = cells.as_slice() else { panic!("{line}") };
+        // An empty cell has no word, and columns behind the peak are no addends.
+        let behind = header.len() - 1 - peak;
+        let [_, parts @ .., peak] = &cells[..cells.len() - behind] else { panic!("{line}") };
         assert!((parts.iter().sum::<f64>() - peak).abs() < 0.35, "{line}");
         rows += 1;
     }

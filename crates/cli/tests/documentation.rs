@@ -100,9 +100,13 @@ fn shortened(command: &str, text: &str, known: &mut BTreeMap<String, String>) ->
 
 /// Names of the commands that a help text lists.
 fn commands(text: &str) -> Vec<String> {
-    let Some((_, list)) = text.split_once("\nCommands:\n") else { return Vec::new() };
+    // The program groups its commands by task; other commands have one list.
+    let Some((_, list)) = text.split_once("\nCommands:\n").or_else(|| text.split_once("\nPlan\n")) else {
+        return Vec::new();
+    };
     list.lines()
-        .take_while(|line| line.starts_with("  "))
+        .take_while(|line| !line.starts_with("Options"))
+        .filter(|line| line.starts_with("  "))
         .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")

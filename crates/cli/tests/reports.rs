@@ -35,7 +35,7 @@ fn an_engineer_believes_the_report_of_405b() {
 
 #[test]
 fn every_section_is_there_and_fits_the_terminal() {
-    let wide = run(&llama(&[]));
+    let wide = run(&llama(&["-v"]));
     assert_eq!(wide.code, 0, "{}", wide.stderr);
     assert!(wide.stderr.is_empty(), "{}", wide.stderr);
     for section in [
@@ -54,7 +54,7 @@ fn every_section_is_there_and_fits_the_terminal() {
         assert!(wide.stdout.contains(section), "`{section}` is missing in\n{}", wide.stdout);
     }
     for columns in ["160", "100", "72", "50"] {
-        let mut command = crate::support::program(&llama(&[]));
+        let mut command = crate::support::program(&llama(&["-v"]));
         let output = command.env("COLUMNS", columns).output().expect("starts");
         let text = String::from_utf8(output.stdout).expect("UTF-8");
         let width: usize = columns.parse().expect("a number");

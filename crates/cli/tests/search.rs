@@ -35,11 +35,12 @@ fn number(value: &Value, pointer: &str) -> f64 {
 
 #[test]
 fn a_ranking_names_the_best_and_what_ties_with_it() {
-    let outcome = run(&small(&["--top", "4"]));
+    let outcome = run(&small(&["--top", "4", "-v"]));
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
-        "best by step time in a space of ",
+        "best by step time, with a fit probability of at least 0.9",
+        "search space\n  layouts  ",
         "defaults: ",
         "ranking: by step time",
         "vs.",

@@ -69,7 +69,7 @@ fn the_step_before_changes_is_that_of_estimate() {
 
 #[test]
 fn impossible_changes_are_reported_beside_the_others_and_fail() {
-    let changes = ["--change", "tp=3", "--change", "nic=x2", "--change", "hbm=x2"];
+    let changes = ["--change", "tp=3", "--change", "nic=x2", "--change", "hbm=x2", "-v"];
     let outcome = run(&line("whatif", &changes));
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     for words in [
@@ -89,7 +89,7 @@ fn impossible_changes_are_reported_beside_the_others_and_fail() {
         rivals.stdout
     );
     // A change that does not fit also gives a negative outcome.
-    let large = run(&line("whatif", &["--change", "micro_batch=16"]));
+    let large = run(&line("whatif", &["--change", "micro_batch=16", "-v"]));
     assert_eq!(large.code, 1);
     assert!(large.stdout.contains("which does not fit"), "{}", large.stdout);
 }
@@ -154,7 +154,7 @@ fn sensitivity_names_what_to_buy() {
         table.stdout.starts_with("id,title,kind,now,elasticity,less,more,best,through\ncluster.peak.bf16,")
     );
     assert_eq!(table.stdout.lines().count(), figures.len() + 1);
-    let report = run(&line("sensitivity", &[])).stdout;
+    let report = run(&line("sensitivity", &["-v"])).stdout;
     for words in ["sensitivity of the step time", "improvement ranking", "capacity has no effect"] {
         assert!(report.contains(words), "`{words}` is missing in\n{report}");
     }

@@ -26,8 +26,10 @@ fn commands() -> Vec<Vec<String>> {
     let (mut open, mut found) = (vec![Vec::new()], Vec::new());
     while let Some(command) = open.pop() {
         let help = help(&command);
-        let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list);
-        for line in list.lines().take_while(|line| !line.is_empty()) {
+        // The program groups its commands by task; other commands have one list.
+        let list = help.split_once("\nCommands:\n").or_else(|| help.split_once("\nPlan\n"));
+        let list = list.map_or("", |(_, list)| list);
+        for line in list.lines().take_while(|line| !line.starts_with("Options")) {
             let Some(name) = line.strip_prefix("  ").and_then(|line| line.split(' ').next()) else {
                 continue;
             };

@@ -120,6 +120,10 @@ fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     let path = at("pipeline.stages");
     if let Some(stages) = fields.count(&path).filter(|&n| n > 0) {
         fields.set("plan.pipeline_parallel", &stages, &path);
+        if stages > 1 {
+            let why = "DeepSpeed's pipeline divides any number of layers";
+            fields.default("plan.uneven_stages", &true, why);
+        }
     }
 }
 

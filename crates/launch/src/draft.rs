@@ -72,14 +72,14 @@ impl Draft {
     pub fn set_value(&mut self, key: &str, value: &Value, source: &str, line: Option<usize>) {
         let (file, line) = self.spot(line);
         let own = file.clone().unwrap_or_else(|| self.launch.file.clone());
-        let place = Place { file: own, line, key: Some(shorten(source)), ..Place::default() };
+        let place = Place { file: own, line, key: Some(shown(source)), ..Place::default() };
         match self.launch.spec.set_at(key, value, place) {
             Ok(()) => {
                 self.launch.origins.retain(|origin| origin.key != key);
                 self.launch.origins.push(Origin {
                     key: key.to_owned(),
                     value: value.to_toml(),
-                    source: shorten(source),
+                    source: shown(source),
                     line,
                     file,
                 });
@@ -90,7 +90,7 @@ impl Draft {
 
     /// Tests whether a value comes from a line.
     pub fn is_origin(&self, source: &str, line: Option<usize>) -> bool {
-        let source = shorten(source);
+        let source = shown(source);
         let (file, line) = self.spot(line);
         let is_here = |origin: &Origin| origin.line == line && origin.file == file && origin.source == source;
         self.launch.origins.iter().any(is_here)
@@ -164,7 +164,7 @@ impl Draft {
     ) {
         let (file, line) = self.spot(line);
         if self.launch.open.len() < MOST && !self.launch.open.iter().any(|open| open.key == key) {
-            let source = shorten(source);
+            let source = shown(source);
             self.launch.open.push(Open { key: key.to_owned(), source, line, file, why: why.into() });
         }
         if !self.launch.origins.iter().any(|origin| origin.key == key) {
@@ -197,6 +197,11 @@ impl Draft {
         &self.launch.spec
     }
 
+    /// The configuration of the model that a file describes.
+    pub(crate) fn config_text(&self) -> Option<&str> {
+        self.launch.model_config.as_deref()
+    }
+
     /// The `config.json` of a model that keys cannot express.
     pub fn model_config(&mut self, text: String, source: &str, line: Option<usize>) {
         self.set("model.config", &self.launch.file.clone(), source, line);
@@ -222,7 +227,7 @@ impl Draft {
                 }
                 None => message,
             };
-            let remark = Remark { kind, source: shorten(source), line, message, file };
+            let remark = Remark { kind, source: shown(source), line, message, file };
             if !self.launch.remarks.contains(&remark) {
                 self.launch.remarks.push(remark);
             }
@@ -317,4 +322,16 @@ impl Draft {
             Err(self.problems)
         }
     }
+}
+
+/// Ends of keys whose values give access to an account.
+const SECRETS: [&str; 7] =
+    ["access_token", "auth_token", "hub_token", "hf_token", "api_key", "password", "secret"];
+
+/// The source of a value as reports show it: short, and without values of secrets.
+fn shown(source: &str) -> String {
+    let key = source.split(['=', ' ']).next().unwrap_or_default();
+    let plain = key.trim_start_matches('-').to_ascii_lowercase().replace('-', "_");
+    let is_secret = SECRETS.iter().any(|end| plain.ends_with(end)) && source.len() > key.len();
+    if is_secret { format!("{} = ...", shorten(key)) } else { shorten(source) }
 }

@@ -23,7 +23,9 @@ use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::model::by_name;
-use railwright_spec::plan::{ContextKind, Master, Optimizer, PrecisionPreset, Schedule, Sharding};
+use railwright_spec::plan::{
+    AttentionKernel, ContextKind, Master, Optimizer, PrecisionPreset, Schedule, Sharding,
+};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Amount;
@@ -386,6 +388,12 @@ fn choices(fields: &mut Fields<'_>) {
         }
     }
     stored(fields);
+    let path = "attention";
+    match fields.word(path).as_deref() {
+        Some("dot_product") => fields.set("plan.attention_kernel", &AttentionKernel::Unfused, path),
+        // The others are fused kernels.
+        _ => {}
+    }
     for (path, key) in [
         ("optimizer_memory_host_offload", "plan.offload.optimizer"),
         ("parameter_memory_host_offload", "plan.offload.parameters"),

@@ -16,7 +16,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keys::{OLDER, knows};
+pub(crate) use keys::{OLDER, accepts, knows};
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};
@@ -254,9 +254,12 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
         features::add(fields, features::FUSED_DISPATCH, path);
     }
     // Versions that count tokens of a micro-batch capture the step in graphs, unless they are switched off.
-    let has_graphs = fields.document.has("training.num_tokens_per_microbatch_per_dp_rank")
-        && fields.flag("training.disable_cuda_graphs") != Some(true);
-    if has_graphs && is_whole {
+    let switched = fields.flag("training.disable_cuda_graphs");
+    let has_graphs =
+        fields.document.has("training.num_tokens_per_microbatch_per_dp_rank") && switched != Some(true);
+    if has_graphs && switched == Some(false) {
+        features::add(fields, "cuda-graphs", "training.disable_cuda_graphs");
+    } else if has_graphs && is_whole {
         features::add(fields, "cuda-graphs", "training.num_tokens_per_microbatch_per_dp_rank");
         let message = "this version captures the step in CUDA graphs by default: estimated with them";
         fields.draft.remark(RemarkKind::Assumed, "training.disable_cuda_graphs", None, message);

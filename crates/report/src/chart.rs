@@ -63,8 +63,13 @@ mod tests {
     fn a_curve_is_drawn_to_its_height() {
         let values = columns(&[(0.0, 1.0), (2.0, 4.0), (3.0, 2.0)], 0.0, 4.0, 4);
         assert_eq!(values, [1.0, 1.0, 4.0, 2.0]);
-        let drawn =
-            area(&values, 4.0, 4, |v| format!("{v}"), Terminal { width: 40, colour: false, unicode: false });
+        let drawn = area(
+            &values,
+            4.0,
+            4,
+            |v| format!("{v}"),
+            Terminal { width: 40, colour: false, unicode: false, verbose: false },
+        );
         assert_eq!(drawn, "  4 |  #\n    |  #\n  2 |  ##\n    |####\n  0 +----\n");
     }
 }

@@ -84,7 +84,12 @@ fn is_plain(c: char) -> bool {
 
 /// Cleans a report for a terminal or Markdown: each text is one line, except verbatim text.
 pub fn document(mut document: Document) -> Document {
-    for block in &mut document.blocks {
+    blocks(&mut document.blocks);
+    document
+}
+
+fn blocks(blocks: &mut [Block]) {
+    for block in blocks {
         match block {
             Block::Heading(title, remark) => {
                 own(title);
@@ -112,10 +117,11 @@ pub fn document(mut document: Document) -> Document {
                     *text = clean;
                 }
             }
+            Block::Next(text) => own(text),
             Block::Gap => {}
+            Block::Details(inner) => self::blocks(inner),
         }
     }
-    document
 }
 
 fn own(text: &mut String) {

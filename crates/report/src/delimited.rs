@@ -6,8 +6,7 @@ use crate::document::{Block, Column, Document, Table};
 /// First table of the report, or its bars and pairs if it has no table.
 pub fn render(document: &Document) -> String {
     let tables: Vec<&Table> = document
-        .blocks
-        .iter()
+        .all()
         .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
         .collect();
     if let Some(table) = tables.first() {
@@ -20,7 +19,7 @@ pub fn render(document: &Document) -> String {
                 .collect(),
         );
     }
-    let pairs = document.blocks.iter().flat_map(|block| match block {
+    let pairs = document.all().flat_map(|block| match block {
         Block::Pairs(pairs) => pairs
             .iter()
             .map(|(label, cells)| {

@@ -105,6 +105,8 @@ pub struct Column {
     pub prose: bool,
     /// Priority of removal on a narrow terminal, highest first; 0: never.
     pub expendable: u8,
+    /// True if cells may be drawn below their row on a narrow terminal.
+    pub below: bool,
     /// Unit of the exact values, for the header of a CSV: `s`, `bytes`, `usd`; empty for words and counts.
     pub unit: &'static str,
 }
@@ -112,7 +114,7 @@ pub struct Column {
 impl Column {
     /// A column of words.
     pub fn words(name: &str) -> Self {
-        Self { name: name.to_owned(), right: false, prose: false, expendable: 0, unit: "" }
+        Self { name: name.to_owned(), right: false, prose: false, expendable: 0, below: false, unit: "" }
     }
 
     /// A column of sentences.
@@ -129,6 +131,13 @@ impl Column {
     #[must_use]
     pub fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
+        self
+    }
+
+    /// Allows the cells below their row on a narrow terminal.
+    #[must_use]
+    pub fn below(mut self) -> Self {
+        self.below = true;
         self
     }
 
@@ -191,6 +200,10 @@ pub enum Block {
     Gap,
     /// Bullet points.
     Bullets(Vec<Cell>),
+    /// The next step for the user, at the end of a report.
+    Next(String),
+    /// Sections that a terminal omits by default. Every other format has them.
+    Details(Vec<Block>),
 }
 
 /// A report.
@@ -248,7 +261,46 @@ impl Document {
 
     /// Adds the next step for the user, at the end of a report.
     pub fn next_step(&mut self, text: impl AsRef<str>) {
-        self.paragraph(format!("next: {}", text.as_ref()));
+        self.blocks.push(Block::Next(format!("next: {}", text.as_ref())));
+    }
+
+    /// Adds sections that a terminal omits by default.
+    pub fn details(&mut self, fill: impl FnOnce(&mut Self)) {
+        let mut details = Self::default();
+        fill(&mut details);
+        if !details.blocks.is_empty() {
+            self.blocks.push(Block::Details(details.blocks));
+        }
+    }
+
+    /// All blocks in order, with those of details in their place.
+    pub fn all(&self) -> impl Iterator<Item = &Block> {
+        fn flat(block: &Block) -> Vec<&Block> {
+            match block {
+                Block::Details(blocks) => blocks.iter().flat_map(flat).collect(),
+                other => vec![other],
+            }
+        }
+        self.blocks.iter().flat_map(flat)
+    }
+
+    /// Titles of the sections within details.
+    pub fn titles_of_details(&self) -> Vec<&str> {
+        let details = self.blocks.iter().filter_map(|block| match block {
+            Block::Details(blocks) => Some(blocks),
+            _ => None,
+        });
+        let titles = details.flatten().filter_map(|block| match block {
+            Block::Heading(title, _) => Some(title.as_str()),
+            _ => None,
+        });
+        let mut found: Vec<&str> = Vec::new();
+        titles.for_each(|title| {
+            if !found.contains(&title) {
+                found.push(title);
+            }
+        });
+        found
     }
 
     /// Adds a table.

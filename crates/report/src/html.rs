@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Renders the report as cleaned and escaped HTML.
 pub fn render(document: &Document) -> String {
     let mut out = String::from("<div>");
-    document.blocks.iter().for_each(|block| write_block(&mut out, block));
+    document.all().for_each(|block| write_block(&mut out, block));
     out.push_str("</div>");
     out
 }
@@ -98,7 +98,11 @@ fn write_block(out: &mut String, block: &Block) {
         Block::Verbatim(text) => {
             let _ = write!(out, "<pre>{}</pre>", markup(text.trim_end()));
         }
+        Block::Next(text) => {
+            let _ = write!(out, "<p>{}</p>", markup(text));
+        }
         Block::Gap => {}
+        Block::Details(blocks) => blocks.iter().for_each(|block| write_block(out, block)),
         Block::Bullets(items) => {
             out.push_str("<ul>");
             for item in items {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// Renders the report in Markdown.
 pub fn render(document: &Document) -> String {
     let mut out = String::new();
-    for block in &document.blocks {
+    for block in document.all() {
         if !out.is_empty() {
             out.push('\n');
         }
@@ -72,7 +72,11 @@ fn write_block(out: &mut String, block: &Block) {
         Block::Verbatim(text) => {
             let _ = writeln!(out, "```\n{}\n```", text.trim_end());
         }
+        Block::Next(text) => {
+            let _ = writeln!(out, "{text}");
+        }
         Block::Gap => {}
+        Block::Details(blocks) => blocks.iter().for_each(|block| write_block(out, block)),
         Block::Bullets(items) => {
             for item in items {
                 let _ = writeln!(out, "- {}", item.text);

@@ -12,6 +12,8 @@ pub struct Terminal {
     pub colour: bool,
     /// True to use characters beyond ASCII.
     pub unicode: bool,
+    /// True to show the details of a report.
+    pub verbose: bool,
 }
 
 /// Width without a terminal, and maximum width of prose: longer lines are hard to read.
@@ -36,6 +38,7 @@ impl Terminal {
             width: columns().unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST),
             colour,
             unicode: unicode && !ascii,
+            verbose: false,
         }
     }
 
@@ -48,7 +51,7 @@ impl Terminal {
 
     /// A terminal for files: wide, plain.
     pub const fn file(unicode: bool) -> Self {
-        Self { width: USUAL_WIDTH, colour: false, unicode }
+        Self { width: USUAL_WIDTH, colour: false, unicode, verbose: false }
     }
 
     /// Characters in a line of prose.

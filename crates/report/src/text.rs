@@ -3,18 +3,41 @@
 use crate::Terminal;
 use crate::document::{Bar, Block, Cell, Document, Table, Tone};
 use crate::terminal::UNLIMITED;
-use crate::widths::{broken, columns_that_fit, width, widths};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
+use crate::widths::{Selection, broken, columns_that_fit, has_room_for_words, width, widths};
 
 /// Renders the report as text that ends with a newline. Lines are at most as wide as the terminal, unless a
 /// word is longer.
 pub fn render(document: &Document, terminal: Terminal) -> String {
+    if terminal.verbose {
+        return drawn(&document.all().collect::<Vec<_>>(), terminal);
+    }
+    let hint = omitted(&document.titles_of_details());
+    let mut shown: Vec<&Block> =
+        document.blocks.iter().filter(|block| !matches!(block, Block::Details(_))).collect();
+    if let Some(hint) = &hint {
+        let end = shown.len() - usize::from(matches!(shown.last(), Some(Block::Next(_))));
+        let is_apart = end > 0 && !matches!(shown[end - 1], Block::Paragraph(_));
+        shown.insert(end, hint);
+        if is_apart {
+            shown.insert(end, &Block::Gap);
+        }
+    }
+    drawn(&shown, terminal)
+}
+
+/// The line that names the omitted sections; `None` without any.
+fn omitted(titles: &[&str]) -> Option<Block> {
+    let text = || format!("`-v` adds: {}", titles.join("; "));
+    (!titles.is_empty()).then(|| Block::Paragraph(vec![Cell::new(text(), Tone::Faint)]))
+}
+
+fn drawn(blocks: &[&Block], terminal: Terminal) -> String {
     let mut out = String::new();
-    for (index, block) in document.blocks.iter().enumerate() {
-        let after_heading = index > 0 && matches!(document.blocks[index - 1], Block::Heading(..));
-        let beside_paragraph = matches!(block, Block::Paragraph(_))
+    for (index, block) in blocks.iter().enumerate() {
+        let after_heading = index > 0 && matches!(blocks[index - 1], Block::Heading(..));
+        let beside_paragraph = matches!(block, Block::Paragraph(_) | Block::Next(_))
             && index > 0
-            && matches!(document.blocks[index - 1], Block::Paragraph(_) | Block::Gap);
+            && matches!(blocks[index - 1], Block::Paragraph(_) | Block::Gap);
         if index > 0 && !after_heading && !beside_paragraph {
             out.push('\n');
         }
@@ -53,7 +76,9 @@ fn block(block: &Block, terminal: Terminal) -> String {
         Block::Bars(bars) => self::bars(bars, terminal),
         Block::Verbatim(text) if text.ends_with('\n') => text.clone(),
         Block::Verbatim(text) => format!("{text}\n"),
+        Block::Next(text) => wrap(&[Cell::from(text.as_str())], terminal, 0, 0),
         Block::Gap => String::new(),
+        Block::Details(blocks) => drawn(&blocks.iter().collect::<Vec<_>>(), terminal),
         Block::Bullets(items) => items
             .iter()
             .map(|item| {
@@ -67,6 +92,23 @@ fn block(block: &Block, terminal: Terminal) -> String {
             .collect(),
     }
 }
+
+/// Text of a file in lines of at most 80 characters: the first begins with `first`, the others with `rest`.
+pub fn filled(first: &str, rest: &str, text: &str) -> String {
+    let terminal = Terminal { width: FILE_WIDTH, ..Terminal::file(true) };
+    let indented = wrap(&[Cell::from(format!("{first}{text}"))], terminal, 0, width(rest));
+    let mut lines = indented.lines();
+    let mut out = format!("{}\n", lines.next().unwrap_or_default());
+    for line in lines {
+        out.push_str(rest);
+        out.push_str(line.trim_start());
+        out.push('\n');
+    }
+    out
+}
+
+/// Maximum width of the lines of a written file in characters.
+const FILE_WIDTH: usize = 80;
 
 /// A message for stderr, wrapped as a report is if its stream has a width.
 pub fn message(spans: &[Cell], terminal: Terminal) -> String {
@@ -115,54 +157,44 @@ fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String
 }
 
 fn table(table: &Table, terminal: Terminal) -> String {
-    let (kept, given_up) = columns_that_fit(table, terminal.width);
-    let widths = widths(table, &kept, terminal.width);
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    drawn.set_width(u16::try_from(terminal.width).unwrap_or(u16::MAX));
-    drawn.set_style(TableComponent::HeaderLines, if terminal.unicode { '\u{2500}' } else { '-' });
-    drawn.set_style(
-        TableComponent::MiddleHeaderIntersections,
-        if terminal.unicode { '\u{2500}' } else { '-' },
-    );
-    let columns = || kept.iter().zip(&widths);
-    drawn.set_header(columns().map(|(&c, &room)| broken(&table.columns[c].name, room)));
-    for row in &table.rows {
-        let cell = |(&c, &room): (&usize, &usize)| {
-            row.get(c).map_or_else(
-                || comfy_table::Cell::new(""),
-                |cell| comfy_cell(&Cell { text: broken(&cell.text, room), ..cell.clone() }),
-            )
-        };
-        drawn.add_row(columns().map(cell));
+    let Selection { kept, given_up, below, between } = columns_that_fit(table, terminal.width);
+    if !has_room_for_words(table, &kept, terminal.width, between) {
+        return records(table, terminal);
     }
-    for (position, (&c, &room)) in columns().enumerate() {
-        if let Some(column) = drawn.column_mut(position) {
-            column.set_cell_alignment(if table.columns[c].right {
-                CellAlignment::Right
-            } else {
-                CellAlignment::Left
-            });
-            let padding = (u16::from(position > 0), u16::from(position + 1 < kept.len()));
-            column.set_padding(padding);
-            let room = u16::try_from(room).unwrap_or(u16::MAX).saturating_add(padding.0 + padding.1);
-            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room)));
+    let widths = widths(table, &kept, terminal.width, between);
+    let columns: Vec<(usize, usize)> = kept.iter().copied().zip(widths).collect();
+    let header = |&(c, _): &(usize, usize)| Cell::from(table.columns[c].name.as_str());
+    let mut out =
+        drawn_row(&columns.iter().map(header).collect::<Vec<_>>(), table, &columns, between, terminal);
+    let total =
+        columns.iter().map(|(_, room)| room).sum::<usize>() + between * columns.len().saturating_sub(1);
+    out.push_str(&terminal.either("\u{2500}", "-").repeat(total));
+    out.push('\n');
+    for row in &table.rows {
+        let cells: Vec<Cell> = kept.iter().map(|&c| row.get(c).cloned().unwrap_or_default()).collect();
+        out.push_str(&drawn_row(&cells, table, &columns, between, terminal));
+        for cell in below.iter().filter_map(|&c| row.get(c)).filter(|cell| !cell.text.is_empty()) {
+            for line in broken(&cell.text, terminal.width.saturating_sub(BELOW)).lines() {
+                out.push_str(&" ".repeat(BELOW));
+                out.push_str(&terminal.paint(line, cell.tone));
+                out.push('\n');
+            }
         }
     }
-    // Colours are never used in a browser.
-    #[cfg(not(target_family = "wasm"))]
-    if terminal.colour {
-        drawn.enforce_styling();
-    } else {
-        drawn.force_no_tty();
+    if !below.is_empty() {
+        let names: Vec<&str> = below.iter().map(|&c| table.columns[c].name.as_str()).collect();
+        out.push_str(&wrap(
+            &[Cell::new(format!("below each row: {}", names.join("; ")), Tone::Faint)],
+            terminal,
+            0,
+            2,
+        ));
     }
-    let mut out: String =
-        drawn.lines().flat_map(|line| [line.trim_end().to_owned(), "\n".to_owned()]).collect();
     if !given_up.is_empty() {
         let names: Vec<&str> = given_up.iter().map(|&c| table.columns[c].name.as_str()).collect();
         out.push_str(&wrap(
             &[Cell::new(
-                format!("hidden columns: {} (--format csv shows all)", names.join(", ")),
+                format!("hidden columns: {} (--format csv shows all)", names.join("; ")),
                 Tone::Faint,
             )],
             terminal,
@@ -173,25 +205,68 @@ fn table(table: &Table, terminal: Terminal) -> String {
     out
 }
 
-/// Cell without emphasis, for output without colours.
-#[cfg(target_family = "wasm")]
-fn comfy_cell(cell: &Cell) -> comfy_table::Cell {
-    comfy_table::Cell::new(&cell.text)
+/// Indent of a cell drawn below its row.
+const BELOW: usize = 6;
+
+/// Cells of one row, in as many lines as the longest needs.
+fn drawn_row(
+    cells: &[Cell],
+    table: &Table,
+    columns: &[(usize, usize)],
+    between: usize,
+    terminal: Terminal,
+) -> String {
+    let texts: Vec<Vec<String>> =
+        cells.iter().zip(columns).map(|(cell, (_, room))| lines_within(&cell.text, *room)).collect();
+    let mut out = String::new();
+    for at in 0..texts.iter().map(Vec::len).max().unwrap_or(0) {
+        let mut line = String::new();
+        for (position, ((lines, cell), &(c, room))) in texts.iter().zip(cells).zip(columns).enumerate() {
+            let text = lines.get(at).map_or("", String::as_str);
+            let pad = " ".repeat(room.saturating_sub(width(text)));
+            let gap = if position > 0 { " ".repeat(between) } else { String::new() };
+            let painted = terminal.paint(text, cell.tone);
+            let (left, right) = if table.columns[c].right { (pad.as_str(), "") } else { ("", pad.as_str()) };
+            line.extend([gap.as_str(), left, painted.as_str(), right]);
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
-#[cfg(not(target_family = "wasm"))]
-fn comfy_cell(cell: &Cell) -> comfy_table::Cell {
-    use comfy_table::{Attribute, Color};
-    let drawn = comfy_table::Cell::new(&cell.text);
-    match cell.tone {
-        Tone::Plain => drawn,
-        Tone::Strong => drawn.add_attribute(Attribute::Bold),
-        Tone::Faint => drawn.add_attribute(Attribute::Dim),
-        Tone::Name => drawn.fg(Color::DarkCyan),
-        Tone::Good => drawn.fg(Color::DarkGreen),
-        Tone::Doubtful => drawn.fg(Color::DarkYellow),
-        Tone::Bad => drawn.fg(Color::DarkRed).add_attribute(Attribute::Bold),
+/// Lines of a cell, each at most `room` characters.
+fn lines_within(text: &str, room: usize) -> Vec<String> {
+    let wrapped = broken(text, room);
+    let parts = wrapped.lines().flat_map(|line| {
+        let letters: Vec<char> = line.chars().collect();
+        let parts: Vec<String> = letters.chunks(room.max(1)).map(|part| part.iter().collect()).collect();
+        if parts.is_empty() { vec![String::new()] } else { parts }
+    });
+    parts.collect()
+}
+
+/// Rows as labelled values, for a table whose words are wider than the terminal.
+fn records(table: &Table, terminal: Terminal) -> String {
+    let label = table.columns.iter().map(|column| width(&column.name)).max().unwrap_or(0);
+    let room = terminal.width.saturating_sub(label + 4).max(1);
+    let mut out = String::new();
+    for (index, row) in table.rows.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        for (column, cell) in table.columns.iter().zip(row).filter(|(_, cell)| !cell.text.is_empty()) {
+            let pad = " ".repeat(label - width(&column.name));
+            let name = terminal.paint(&column.name, Tone::Faint);
+            for (at, line) in broken(&cell.text, room).lines().enumerate() {
+                let start = if at == 0 { format!("  {name}{pad}  ") } else { " ".repeat(label + 4) };
+                out.push_str(&start);
+                out.push_str(&terminal.paint(line, cell.tone));
+                out.push('\n');
+            }
+        }
     }
+    out
 }
 
 fn bars(bars: &[Bar], terminal: Terminal) -> String {

@@ -14,6 +14,10 @@ pub(crate) fn width(text: &str) -> usize {
 const NARROWEST_PROSE: usize = 20;
 /// Characters between two columns, separator included.
 const BETWEEN: usize = 3;
+/// Characters between two columns if columns would be removed otherwise.
+pub(crate) const NARROW_GAP: usize = 2;
+/// Maximum lines of a header on a narrow terminal.
+const HEADER_LINES: usize = 3;
 
 /// Width of a column in characters, with one line per cell.
 fn widest(table: &Table, column: usize) -> usize {
@@ -27,22 +31,86 @@ fn texts(table: &Table, column: usize) -> impl Iterator<Item = &str> {
         .chain(table.rows.iter().filter_map(move |row| row.get(column)).map(|cell| cell.text.as_str()))
 }
 
-/// Columns to draw, and those removed because the terminal is too narrow.
-pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
+/// Widest cell of a column, without its header.
+fn widest_cell(table: &Table, column: usize) -> usize {
+    table.rows.iter().filter_map(|row| row.get(column)).map(|cell| width(&cell.text)).max().unwrap_or(0)
+}
+
+/// Minimum width of a header that takes `lines` lines.
+fn header_width(name: &str, lines: usize) -> usize {
+    let longest = name.split(' ').map(width).max().unwrap_or(0);
+    (longest..width(name)).find(|&room| broken(name, room).lines().count() <= lines).unwrap_or(width(name))
+}
+
+/// Width of a column with one line per cell and a header of at most `lines` lines.
+fn compact(table: &Table, column: usize, lines: usize) -> usize {
+    let name = table.columns.get(column).map_or("", |column| column.name.as_str());
+    widest_cell(table, column).max(header_width(name, lines))
+}
+
+/// Columns to draw.
+pub(crate) struct Selection {
+    /// Indices of drawn columns.
+    pub(crate) kept: Vec<usize>,
+    /// Indices of columns removed because the terminal is too narrow.
+    pub(crate) given_up: Vec<usize>,
+    /// Indices of columns drawn below their row.
+    pub(crate) below: Vec<usize>,
+    /// Characters between two columns.
+    pub(crate) between: usize,
+}
+
+/// Columns to draw. If some had to be removed, the gap is narrower, and then columns marked for it are drawn
+/// below their row.
+pub(crate) fn columns_that_fit(table: &Table, available: usize) -> Selection {
+    let below: Vec<usize> = (0..table.columns.len()).filter(|&c| table.columns[c].below).collect();
+    let with = |between, below: &[usize]| {
+        let all = (0..table.columns.len()).filter(|c| !below.contains(c)).collect();
+        let (kept, given_up) = selected(table, all, available, between);
+        Selection { kept, given_up, below: below.to_vec(), between }
+    };
+    let is_complete = |one: &Selection| {
+        one.given_up.is_empty() && has_room_for_words(table, &one.kept, available, one.between)
+    };
+    let mut best = with(BETWEEN, &[]);
+    for (between, below) in [(NARROW_GAP, &[][..]), (NARROW_GAP, &below)] {
+        let other = with(between, below);
+        // Only what is drawn nowhere is lost.
+        if !is_complete(&best) && other.given_up.len() <= best.given_up.len() {
+            best = other;
+        }
+    }
+    best
+}
+
+/// Tests whether every word of the columns has room in a line. Words may be broken at their joints.
+pub(crate) fn has_room_for_words(table: &Table, kept: &[usize], available: usize, between: usize) -> bool {
+    let parts = |text: &'_ str| text.split_inclusive(BREAKS).map(|part| width(part.trim_end())).max();
+    let longest = |&c: &usize| texts(table, c).filter_map(parts).max();
+    let words: usize = kept.iter().filter_map(longest).map(|longest| longest.min(LONGEST_UNCUT)).sum();
+    words + between * kept.len().saturating_sub(1) <= available || kept.len() < 2
+}
+
+fn selected(
+    table: &Table,
+    mut kept: Vec<usize>,
+    available: usize,
+    between: usize,
+) -> (Vec<usize>, Vec<usize>) {
     let widths: Vec<usize> = table
         .columns
         .iter()
         .enumerate()
         .map(|(c, column)| {
             // Only prose may be wrapped.
-            let widest = widest(table, c);
             let narrowest = NARROWEST_PROSE.max(longest_word(table, c).min(available / 2));
-            BETWEEN + if column.prose { widest.min(narrowest) } else { widest }
+            let wanted =
+                if column.prose { widest(table, c).min(narrowest) } else { compact(table, c, HEADER_LINES) };
+            between + wanted
         })
         .collect();
-    let mut kept: Vec<usize> = (0..table.columns.len()).collect();
     let mut given_up = Vec::new();
-    while kept.iter().map(|&c| widths[c]).sum::<usize>() > available + BETWEEN {
+    while kept.iter().map(|&c| widths[c]).sum::<usize>() > available + between {
         let next = kept.iter().copied().max_by_key(|&c| (table.columns[c].expendable, c));
         let Some(next) = next.filter(|&c| table.columns[c].expendable > 0) else { break };
         kept.retain(|&c| c != next);
@@ -50,7 +118,7 @@ pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
     }
     // Restores removed columns that fit after all, most important first.
     for next in given_up.clone().into_iter().rev() {
-        if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + BETWEEN {
+        if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + between {
             given_up.retain(|&c| c != next);
             kept.push(next);
         }
@@ -61,10 +129,10 @@ pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
 }
 
 /// Width of each drawn column in characters. Every column fits its longest word. Remaining space goes to
-/// numbers, then to options with their values in prose, then to other columns that are not prose, then to
-/// prose.
-pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
-    let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
+/// numbers, then to other cells that are not prose, then to options with their values in prose, then to
+/// shorter headers and to prose.
+pub(crate) fn widths(table: &Table, kept: &[usize], available: usize, between: usize) -> Vec<usize> {
+    let room = available.saturating_sub(between * kept.len().saturating_sub(1));
     let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
     let units: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
     let mut widths: Vec<usize> = kept.iter().map(|&c| longest_word(table, c)).collect();
@@ -74,9 +142,13 @@ pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usi
         *most -= 1;
     }
     let of = |position: usize| &table.columns[kept[position]];
-    grow(&mut widths, &all, room, |position| of(position).right);
+    let headers = |lines| kept.iter().map(|&c| compact(table, c, lines)).collect::<Vec<_>>();
+    let (low, lower) = (headers(HEADER_LINES), headers(2));
+    grow(&mut widths, &low, room, |position| of(position).right);
+    grow(&mut widths, &low, room, |position| !of(position).prose);
     grow(&mut widths, &units, room, |position| of(position).prose);
-    grow(&mut widths, &all, room, |position| !of(position).prose);
+    grow(&mut widths, &lower, room, |position| !of(position).prose);
+    grow(&mut widths, &all, room, |position| of(position).prose);
     grow(&mut widths, &all, room, |_| true);
     widths
 }
@@ -150,6 +222,8 @@ pub(crate) fn broken(text: &str, room: usize) -> String {
 
 /// Characters after which a word that is longer than a line may be broken, as in keys, flags and paths.
 const JOINTS: [char; 6] = [',', '-', '_', '.', '/', ':'];
+/// Characters after which a text may be broken.
+const BREAKS: [char; 7] = [' ', ',', '-', '_', '.', '/', ':'];
 
 /// Pieces of a line, each with a flag for a preceding blank.
 fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
@@ -230,7 +304,7 @@ mod tests {
             let rows = (0..4).map(|row| (0..3).map(|c| Cell::from(text(seed + 5 * row + 11 * c))).collect());
             let table = Table { columns: columns.collect(), rows: rows.collect() };
             for available in 12..140 {
-                let found = widths(&table, &[0, 1, 2], available);
+                let found = widths(&table, &[0, 1, 2], available, BETWEEN);
                 assert!(found.iter().sum::<usize>() + 2 * BETWEEN <= available.max(3 + 2 * BETWEEN));
                 let least: usize = (0..3).map(|c| longest_word(&table, c)).sum();
                 if least + 2 * BETWEEN > available {

@@ -172,6 +172,8 @@ fn document(files: &[Checked]) -> Document {
         document.next_step(format!("`railwright tune {}` finds layouts that fit", checked.file));
     } else if let Some(checked) = files.iter().find(|c| c.verdict == Verdict::Fits) {
         document.next_step(format!("`railwright tune {}` finds faster layouts", checked.file));
+    } else if let Some(checked) = files.first() {
+        document.next_step(format!("`railwright detect {}` shows the settings of each line", checked.file));
     }
     document
 }
@@ -194,7 +196,7 @@ fn table(document: &mut Document, files: &[Checked]) {
         }
         row
     });
-    let mut columns = vec![Column::prose("file"), Column::words("verdict")];
+    let mut columns = vec![Column::prose("file").below(), Column::words("verdict")];
     columns.extend(TITLES.iter().enumerate().map(|(i, name)| {
         let column = Column::numbers(name);
         // On a narrow terminal, the utilization is dropped first, then the budget's columns from the right.

@@ -98,6 +98,7 @@ impl Answer for Communication {
         let groups_in_steps = &report.in_steps.groups;
         if let Some(largest) = groups_in_steps.iter().max_by(|a, b| a.time.total_cmp(&b.time)) {
             document.verdict(result(report, largest, self.of_group));
+            document.paragraph(format!("{}, mean over ranks", report.in_steps.scope()));
         }
         let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
         document.spans(vec![
@@ -135,7 +136,7 @@ fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -
 /// Wait and transfer time per step of all groups, and the group with most of it. Concurrent operations count
 /// once, except for `of_group`.
 fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: bool) -> String {
-    let (groups, ranks, scope) = (&report.in_steps.groups, &report.in_steps.ranks, report.in_steps.scope());
+    let (groups, ranks) = (&report.in_steps.groups, &report.in_steps.ranks);
     let mean = |of_groups: f64, of: fn(&RankCommunication) -> i64| {
         let of_ranks = ranks.iter().map(of).sum::<i64>() as f64 / ranks.len().max(1) as f64;
         time(if of_group { of_groups } else { of_ranks } / f64::from(report.in_steps.steps)).text
@@ -150,15 +151,13 @@ fn result(report: &CommunicationReport, largest: &GroupCommunication, of_group: 
     // The entry of an unrecorded rank separates wait from transfer.
     if report.ranks_traced < report.world_size && groups.iter().any(|group| group.estimate) {
         return format!(
-            "communication {} {scope}, mean over ranks; wait and transfer not separable: {} of {} ranks traced; largest: {of}",
+            "communication {} per step, wait and transfer not separable; largest: {of}",
             mean(sum(groups, |group| group.time), |rank| rank.communication),
-            report.ranks_traced,
-            report.world_size,
         );
     }
     let estimated = about(groups.iter().any(|group| group.estimate));
     format!(
-        "wait {estimated}{}, transfer {estimated}{} {scope}, mean over ranks; largest: {of}",
+        "wait {estimated}{}, transfer {estimated}{} per step; largest: {of}",
         mean(sum(groups, |group| group.wait), |rank| rank.waiting_once),
         mean(sum(groups, |group| group.transfer), |rank| rank.transfer_once),
     )

@@ -156,11 +156,13 @@ impl Answer for Compared {
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
-        document.heading_with(
-            "common recording",
-            "time in which all ranks have device activity; mean over ranks",
-        );
-        document.table(differences("part", comparison.recorded.iter()));
+        document.details(|details| {
+            details.heading_with(
+                "common recording",
+                "time in which all ranks have device activity; mean over ranks",
+            );
+            details.table(differences("part", comparison.recorded.iter()));
+        });
         document.heading_with("operator families", "time per rank and step");
         let shown = comparison.families.iter().filter(|d| d.change.abs() >= 0.0005 * most);
         document.table(differences("family, phase", shown));

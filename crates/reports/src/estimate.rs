@@ -119,13 +119,15 @@ fn document(estimated: &Estimated) -> Document {
     document.verdict(result(estimate));
     title(&mut document, estimated);
     headline(&mut document, estimate);
-    open_features(&mut document, &estimated.open_features);
+    document.details(|details| open_features(details, &estimated.open_features));
     if let Some((_, comparisons)) = &estimated.measured {
         measured::section(&mut document, comparisons, estimate);
     }
     time(&mut document, estimate);
-    communication(&mut document, estimate);
-    stages::stages(&mut document, estimate);
+    document.details(|details| {
+        communication(details, estimate);
+        stages::stages(details, estimate);
+    });
     if let Some(bill) = &estimate.money {
         foundation::money(&mut document, bill);
     }
@@ -135,7 +137,7 @@ fn document(estimated: &Estimated) -> Document {
             estimate.warnings.iter().map(|w| Cell::new(format!("{} [{}]", w.message, w.id), Tone::Doubtful));
         document.blocks.push(Block::Bullets(bullets.collect()));
     }
-    foundation::provenance(&mut document, estimate);
+    document.details(|details| foundation::provenance(details, estimate));
     let (search, worst) = (&estimated.search, estimate.memory.worst);
     document.next_step(if estimate.memory.fit == Fit::Fits {
         format!("{search} finds faster layouts; `railwright sensitivity` ranks parameters by their effect on step time")
@@ -237,8 +239,8 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     let columns = vec![
         Column::words("feature"),
         Column::numbers("step time"),
-        Column::words("assumed").expendable(3),
-        Column::words("alternative").expendable(2),
+        Column::prose("assumed").expendable(3),
+        Column::prose("alternative").expendable(2),
         Column::prose("option"),
     ];
     let row = |feature: &OpenFeature| {
@@ -358,8 +360,8 @@ fn communication(document: &mut Document, estimate: &Estimate) {
         Column::words("kind"),
         Column::words("operation"),
         Column::numbers("ranks").expendable(2),
-        Column::numbers("bytes per call").expendable(4),
-        Column::numbers("calls").expendable(5),
+        Column::numbers("bytes per call").expendable(5),
+        Column::numbers("calls").expendable(4),
         Column::numbers("time"),
         Column::numbers("exposed"),
         Column::numbers("busbw").expendable(1),

@@ -61,8 +61,10 @@ impl Answer for Answered {
             document.table(self.rates());
         }
         if !self.answer.published.is_empty() {
-            document.heading("published failure rates, scaled to this job");
-            document.table(self.published());
+            document.details(|details| {
+                details.heading("published failure rates, scaled to this job");
+                details.table(self.published());
+            });
         }
         if !self.answer.assumed.is_empty() {
             document.heading("assumed");

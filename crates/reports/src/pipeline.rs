@@ -71,8 +71,10 @@ fn document(page: &PipelinePage, limit: usize, terminal: Terminal) -> Document {
     asked(page, &mut document);
     parts(page, &mut document);
     stages(page, &mut document);
-    steps(page, limit, &mut document);
-    shares(page, &mut document);
+    document.details(|details| {
+        steps(page, limit, details);
+        shares(page, details);
+    });
     document.next_step(page.next_step());
     document
 }
@@ -91,7 +93,16 @@ fn head(page: &PipelinePage, document: &mut Document) {
     }
     let _ = write!(summary, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
     if let Some(first) = page.headline() {
-        document.verdict(first.message.as_str());
+        let share = first.cost as f64 / page.median_step.max(1) as f64;
+        document.verdict(match first.cost {
+            0 => first.message.clone(),
+            cost => format!(
+                "largest loss: {}, {} per step ({})",
+                first.id.replace('-', " "),
+                first.certainty.worded(&time(cost)),
+                human::percent(share)
+            ),
+        });
     }
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {summary}").into()]);
     let slow = &page.what_if.slowdown;
@@ -199,8 +210,11 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         rows.iter().take(MOST_ROWS).map(line).collect::<String>()
     };
     document.blocks.push(Block::Verbatim(lines(&shown.rows, shown.measured)));
-    document.heading_with("expected step", "balanced stages without latency or stalls, same order of passes");
-    document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
+    document.details(|details| {
+        details
+            .heading_with("expected step", "balanced stages without latency or stalls, same order of passes");
+        details.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
+    });
     let wait = terminal.either("\u{b7}", ".");
     let mut key = format!(
         "0-9: forward, a-j: backward, by micro-batch; #: stall; idle because of {wait} schedule, ~ imbalance, > P2P, \

@@ -58,16 +58,18 @@ impl Answer for Shown {
         self.head(&mut document);
         self.serving(&mut document);
         self.lines(&mut document);
-        self.causes(&mut document, terminal);
-        self.findings(&mut document);
-        self.steps(&mut document);
-        self.ranks(&mut document);
-        self.tree(&mut document, terminal);
-        self.kernels(&mut document, terminal);
-        self.origins(&mut document, terminal);
-        self.roofline(&mut document, terminal);
-        self.health(&mut document);
-        self.recorded(&mut document);
+        document.details(|details| self.causes(details, terminal));
+        self.findings(&mut document, terminal);
+        document.details(|details| {
+            self.steps(details);
+            self.ranks(details);
+            self.tree(details, terminal);
+            self.kernels(details, terminal);
+            self.origins(details, terminal);
+            self.roofline(details, terminal);
+            self.health(details);
+            self.recorded(details);
+        });
         self.doubts(&mut document);
         if let Some(finding) = self.report.findings.first() {
             document.next_step(&finding.advice);
@@ -130,7 +132,11 @@ impl Shown {
         // is the largest part of the step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
-            Some(finding) => Some(format!("top finding: {}{}", finding.message, self.cost(finding))),
+            Some(finding) => {
+                let cost = finding.cost.unwrap_or_default() / self.report.step_time.max(1.0);
+                let shown = finding.certainty.unwrap_or_default().worded(&human::percent(cost));
+                Some(format!("top finding: {} ({shown})", finding.message))
+            }
             None => self.largest().map(|(name, share)| match share {
                 share if share < 0.01 => "no loss above 1% of the step".to_owned(),
                 share => format!("largest loss: {name}, {} of the step", human::percent(share)),

@@ -36,10 +36,12 @@ impl Answer for Recompute {
         document.spans(vec![Cell::new(self.solved.title.as_str(), Tone::Strong)]);
         document.chosen(&self.solved.chosen);
         self.variants(&mut document);
-        for layer in &self.solved.answer.layers {
-            self.layer(&mut document, layer);
-        }
-        self.memory(&mut document);
+        document.details(|details| {
+            for layer in &self.solved.answer.layers {
+                self.layer(details, layer);
+            }
+            self.memory(details);
+        });
         self.stages(&mut document);
         framework_flags(&mut document, &self.solved.flags);
         if let Some(flags) = self.solved.uniform_flags() {
@@ -96,19 +98,16 @@ impl Recompute {
         // As a change of the step time, as in every report; the solver returns the gain of speed.
         let gain = self.solved.answer.gain_over_full.map_or(0.0, |gain| gain / (1.0 + gain));
         let lost = match best.step_time / none.step_time - 1.0 {
-            lost if lost < 5e-4 => ", the same as without recompute".to_owned(),
-            lost => format!(", {} longer than without recompute", human::percent(lost)),
+            lost if lost < 5e-4 => "the same as without recompute".to_owned(),
+            lost => format!("{} longer than without recompute", human::percent(lost)),
         };
         document.spans(vec![
             Cell::new(format!("step {}", human::seconds(best.step_time)), Tone::Good),
-            format!(
-                ": {} shorter than with full recompute{lost}{}{}",
-                human::percent(gain),
-                unless_it_fits(none.probability_of_fitting, self.solved.answer.probability),
-                if best.what == "none" { "; no recompute needed".to_owned() } else { optimal }
-            )
-            .into(),
+            format!(": {} shorter than with full recompute", human::percent(gain)).into(),
         ]);
+        let none_fits = unless_it_fits(none.probability_of_fitting, self.solved.answer.probability);
+        let remark = if best.what == "none" { "; no recompute needed".to_owned() } else { optimal };
+        document.paragraph(format!("{lost}{none_fits}{remark}"));
     }
 
     /// Describes the scope of the best choice if every stage must use the same one, and the faster choice
@@ -260,7 +259,7 @@ impl Recompute {
                 Column::numbers("chosen"),
                 Column::numbers("recompute"),
                 Column::numbers("share of pass").expendable(1),
-                Column::prose("policy"),
+                Column::prose("policy").below(),
             ],
             rows: rows.collect(),
         });
@@ -272,7 +271,8 @@ pub(crate) fn framework_flags(document: &mut Document, list: &[Flags]) {
     for flags in list {
         document.heading(format!("for {}", flags.framework));
         if !flags.lines.is_empty() {
-            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+            let lines: Vec<String> = flags.lines.iter().map(|line| folded(line)).collect();
+            document.blocks.push(Block::Verbatim(lines.join("\n")));
         }
         if !flags.cannot.is_empty() {
             document.paragraph("not expressible:");
@@ -280,6 +280,25 @@ pub(crate) fn framework_flags(document: &mut Document, list: &[Flags]) {
             document.blocks.push(Block::Bullets(bullets));
         }
     }
+}
+
+/// A setting in TOML with line breaks between the entries of a list. TOML allows them; other lines stay.
+fn folded(line: &str) -> String {
+    const WIDEST: usize = 80;
+    if line.chars().count() <= WIDEST || !line.contains(" = [") {
+        return line.to_owned();
+    }
+    let mut lines = vec![String::new()];
+    for entry in line.split_inclusive(", ") {
+        let last = lines.last_mut().expect("it begins with one");
+        if !last.is_empty() && last.chars().count() + entry.trim_end().chars().count() > WIDEST {
+            lines.push(format!("    {entry}"));
+        } else {
+            last.push_str(entry);
+        }
+    }
+    let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    trimmed.join("\n")
 }
 
 /// Recompute of the virtual stages of a stage, with equal ones merged: `2 x full, 1 x mlp + norm`.

@@ -83,7 +83,7 @@ impl Answer for Answered {
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
-            self.measure_next(&mut document);
+            document.details(|details| self.measure_next(details));
             document.next_step(self.export_hint());
         } else if self.nothing.as_ref().is_some_and(|nothing| !nothing.remedies.is_empty()) {
             document.next_step("repeat the command with one of the changes that make the run fit");
@@ -138,47 +138,55 @@ impl Answered {
     }
 
     fn head(&self, document: &mut Document) {
-        let counters = &self.counters;
-        let searched = format!("a space of {}", counted_as(counters.enumerated, "layout", "layouts"));
         let fitting = format!("with a fit probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
             let none = format!("nothing {}", self.fit().none());
             let verdict = if self.is_complete { none.as_str() } else { "nothing found yet" };
-            document.spans(vec![
-                Cell::new(verdict, Tone::Bad),
-                format!(": of {searched}, none {fitting}").into(),
-            ]);
+            document.spans(vec![Cell::new(verdict, Tone::Bad), format!(": no layout {fitting}").into()]);
+            self.space(document);
             return;
         };
         if let Some((first, second)) = self.pareto {
             let (shown, found) = (self.shown.len() as u64, self.found as u64);
             let layouts = if shown < found {
-                format!("{} layouts, spread over the {}", human::whole(shown), human::whole(found))
+                format!("{} of {} layouts", human::whole(shown), human::whole(found))
             } else {
                 counted_as(found, "layout", "layouts")
             };
-            let text = format!(
-                " on the Pareto front of {} and {} in {searched}, {fitting}",
-                objective(first),
-                objective(second)
-            );
+            let text = format!(" on the Pareto front of {} and {}", objective(first), objective(second));
             document.spans(vec![Cell::new(layouts, Tone::Good), text.into()]);
+            document.paragraph(format!("spread evenly over the front, {fitting}"));
+            self.space(document);
             return;
         }
         let ranked = &best.ranked;
         let interval = &ranked.step_time_interval;
-        let text = format!(
-            ", 50% interval {} to {}, 90% {} to {}: {}",
+        let likely = chance(ranked.candidate.probability_of_fitting);
+        let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
+        let layout = format!(", {likely} likely to fit: {}", best.short_layout);
+        document.spans(vec![Cell::new(time, Tone::Good), layout.into()]);
+        document.paragraph(format!(
+            "50% interval {} to {}, 90% {} to {}; {}",
             human::seconds(interval.half_low),
             human::seconds(interval.half_high),
             human::seconds(interval.low),
             human::seconds(interval.high),
             ranked.plan_summary
-        );
-        let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        document.spans(vec![Cell::new(time, Tone::Good), text.into()]);
-        document.paragraph(format!("best by {} in {searched}, {fitting}", objective(self.objective)));
+        ));
+        document.paragraph(format!("best by {}, {fitting}", objective(self.objective)));
+        self.space(document);
         self.ties(document);
+    }
+
+    /// Size of the space. The number of evaluated layouts differs between runs, so it is a note on stderr.
+    fn space(&self, document: &mut Document) {
+        document.details(|details| {
+            details.heading("search space");
+            details.pairs(vec![(
+                "layouts",
+                Cell::number(human::count(self.counters.enumerated as f64), self.counters.enumerated as f64),
+            )]);
+        });
     }
 
     /// Remark on ties with the first row, and the fastest layout.
@@ -257,13 +265,15 @@ impl Answered {
                 Objective::Dollars if self.is_by_family => "vs. cheapest",
                 _ => "vs. best",
             }),
-            Column::prose("layout"),
+            Column::prose("layout").below(),
         ]);
         let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
         document.table(Table { columns, rows });
         self.odd_rows(document);
-        document.heading_with("step breakdown", "in percent of the step, on the critical stage");
-        document.table(self.shares());
+        document.details(|details| {
+            details.heading_with("step breakdown", "in percent of the step, on the critical stage");
+            details.table(self.shares());
+        });
         self.timeline(document);
     }
 
@@ -274,12 +284,16 @@ impl Answered {
 
     /// Unusual features of rows.
     fn odd_rows(&self, document: &mut Document) {
-        let odd: Vec<String> = self
-            .shown
-            .iter()
-            .filter(|shown| !shown.ranked.candidate.oddities.is_empty())
-            .map(|shown| format!("{}: {}", shown.ranked.rank, objections(&shown.ranked)))
-            .collect();
+        let mut features: Vec<(String, Vec<String>)> = Vec::new();
+        for shown in self.shown.iter().filter(|shown| !shown.ranked.candidate.oddities.is_empty()) {
+            let (named, rank) = (objections(&shown.ranked), shown.ranked.rank.to_string());
+            match features.iter_mut().find(|(feature, _)| *feature == named) {
+                Some((_, ranks)) => ranks.push(rank),
+                None => features.push((named, vec![rank])),
+            }
+        }
+        let odd: Vec<String> =
+            features.iter().map(|(feature, ranks)| format!("{feature} ({})", ranks.join(", "))).collect();
         if !odd.is_empty() && self.is_by_family {
             document.paragraph(Cell::new(format!("unusual features: {}", odd.join("; ")), Tone::Faint));
         }

@@ -44,7 +44,7 @@ impl Answer for Ranking {
         let mut document = Document::default();
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
-                "{}largest effect: {}; improving it by {} shortens the step by {}",
+                "{}largest effect: {}; {} better shortens the step by {}",
                 self.answer.capacity.fit.caveat(),
                 figure.title,
                 human::percent(self.answer.swing),
@@ -69,7 +69,7 @@ impl Answer for Ranking {
         if !still.is_empty() {
             document.paragraph(Cell::new(format!("without effect: {}", still.join(", ")), Tone::Faint));
         }
-        self.tornado(&mut document);
+        document.details(|details| self.tornado(details));
         document.heading("notes");
         document.blocks.push(Block::Bullets(self.remarks()));
         document.next_step(

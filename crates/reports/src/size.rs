@@ -130,25 +130,24 @@ impl Answered {
         let goal = self.goal();
         if let Some(row) = verdict.chosen.and_then(|index| self.sized.rows.get(index)) {
             let text = format!(
-                ": {} {} ({} machines of {}) take {}, 90% interval {} to {}{}",
+                ": {} {} take {}{}",
                 human::whole(row.devices),
                 row.accelerator,
-                human::whole(row.machines),
-                self.machine(row),
                 days(row.bill.calendar),
-                plain_days(row.bill.calendar * (row.step_time_interval.low / row.step_time)),
-                plain_days(row.bill.calendar * (row.step_time_interval.high / row.step_time)),
                 row.bill.rent.map_or_else(String::new, |rent| format!(", for {}", human::dollars(rent)))
             );
             let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
                 (Some(_), _) => "the cheapest size expected to meet the deadline",
                 _ => "the fastest size within the budget",
             };
-            document.spans(vec![
-                Cell::new(goal, Tone::Good),
-                text.into(),
-                Cell::new(format!("; {why}"), Tone::Faint),
-            ]);
+            document.spans(vec![Cell::new(goal, Tone::Good), text.into()]);
+            document.paragraph(format!(
+                "{} machines of {}, 90% interval {} to {} days; {why}",
+                human::whole(row.machines),
+                self.machine(row),
+                plain_days(row.bill.calendar * (row.step_time_interval.low / row.step_time)),
+                plain_days(row.bill.calendar * (row.step_time_interval.high / row.step_time)),
+            ));
         } else if verdict.is_no {
             document.spans(vec![Cell::new(format!("not {goal}"), Tone::Bad), self.nearest().into()]);
         } else if self.sized.rows.is_empty() && self.is_complete {
@@ -207,11 +206,9 @@ impl Answered {
             Column::numbers("days/GPU").expendable(8),
             // All flags of a script, on many lines, would hide the figures; the next step has those of the
             // chosen size.
-            Column::prose("layout").expendable(if self.layouts.iter().any(|flags| flags.len() > 60) {
-                10
-            } else {
-                1
-            }),
+            Column::prose("layout")
+                .expendable(if self.layouts.iter().any(|flags| flags.len() > 60) { 10 } else { 1 })
+                .below(),
         ];
         if has_goal {
             columns.insert(8, Column::words("goal"));

@@ -202,7 +202,7 @@ impl Answer for Tuned {
             if is_measured { "by time" } else { "ties: fewest changes first; `search`: simplest first" };
         document.heading_with("layouts", order);
         document.table(self.table());
-        self.origins_of_own(&mut document);
+        document.details(|details| self.origins_of_own(details));
         self.change(&mut document);
         let untouched = self.untouched();
         if !untouched.is_empty() {
@@ -290,7 +290,7 @@ impl Tuned {
         let is_measured = self.level.is_some();
         let mut columns = vec![
             Column::words("#"),
-            Column::prose("layout"),
+            Column::prose("layout").below(),
             Column::numbers("step time"),
             Column::numbers("change"),
         ];
@@ -401,13 +401,12 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current layout".to_owned()
             }
             None if faster.change.abs() < self.band() => format!(
-                "layout {rank} is predicted to shorten the step by {:.1}%, within the model error between two layouts (±{band:.0}%, 68% level): benchmark it",
+                "layout {rank} is predicted to shorten the step by {:.1}%, within the model error",
                 -faster.change * 100.0
             ),
-            None => format!(
-                "layout {rank} is predicted to shorten the step by {:.1}% (model error between two layouts: ±{band:.0}%, 68% level)",
-                -faster.change * 100.0
-            ),
+            None => {
+                format!("layout {rank} is predicted to shorten the step by {:.1}%", -faster.change * 100.0)
+            }
         };
         if self.is_at_risk() {
             let likely = chance(self.own.ranked.candidate.probability_of_fitting);
@@ -415,6 +414,12 @@ impl Tuned {
             document.paragraph(Cell::new(text, Tone::Doubtful));
         }
         document.paragraph(text.as_str());
+        if measured.is_none() && faster.change < 0.0 {
+            let remark = format!(
+                "model error between two layouts: ±{band:.0}% (68% level); benchmark before you decide"
+            );
+            document.paragraph(Cell::new(remark, Tone::Faint));
+        }
         if let Some(level) = &self.level {
             document.paragraph(
                 format!(
@@ -499,7 +504,7 @@ impl Tuned {
             (Some(at), true) => {
                 let row = &self.rows[at];
                 format!(
-                    "next: run layout {}, which may be faster than the best measured one",
+                    "run layout {}, which may be faster than the best measured one",
                     row.ranked.rank
                 )
             }
@@ -507,16 +512,16 @@ impl Tuned {
                 "no unmeasured layout is expected to be faster than the best measured one".to_owned()
             }
             (_, false) if self.rows.is_empty() && !self.pinned.is_empty() => {
-                format!("next: `--free {}` searches the settings that flags fix", self.pinned.join(","))
+                format!("`--free {}` searches the settings that flags fix", self.pinned.join(","))
             }
-            (None, false) => "next: `railwright whatif` estimates single changes; `railwright search` compares other numbers of GPUs".to_owned(),
+            (None, false) => "`railwright whatif` estimates single changes; `railwright search` compares other numbers of GPUs".to_owned(),
             (Some(_), false) if self.rows.iter().any(|row| matches!(row.edited, Some(Ok(_)))) => format!(
-                "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
+                "`--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
                  --measured variants/FILE=LOG ...`"
             ),
-            _ => "next: `railwright estimate` with the settings of layout 1 estimates it in detail".to_owned(),
+            _ => "`railwright estimate` with the settings of layout 1 estimates it in detail".to_owned(),
         };
-        document.paragraph(text.as_str());
+        document.next_step(text);
     }
 }
 

@@ -72,8 +72,10 @@ impl Answer for Validated {
             String::new()
         };
         sources.truncate(MOST_SOURCES);
-        document.heading_with("errors by source", more);
-        document.table(errors(sources.into_iter(), None));
+        document.details(|details| {
+            details.heading_with("errors by source", more);
+            details.table(errors(sources.into_iter(), None));
+        });
         if let Some(verdicts) = &summary.out_of_memory {
             document.heading("out-of-memory predictions");
             let recall = verdicts.recall.map_or_else(
@@ -101,10 +103,12 @@ impl Answer for Validated {
             document.table(rows(&worst, true, self.0.calibration.is_some()));
         }
         if !summary.skipped.is_empty() {
-            document.heading("skipped");
             let mut reasons: Vec<(&String, &usize)> = summary.skipped.iter().collect();
             reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            document.table(skipped_rows(reasons));
+            document.details(|details| {
+                details.heading("skipped");
+                details.table(skipped_rows(reasons));
+            });
         }
         document.next_step("`railwright calibrate` fits the cost model to your own measurements");
         document

@@ -201,9 +201,17 @@ fn one(document: &mut Document, rehearsal: &ChangeResult) {
             document.blocks.push(Block::Bullets(bullets));
         }
         Outcome::Possible(possible) => {
-            document.heading_with(rehearsal.name.as_str(), headline(possible));
-            parts(document, &possible.difference, possible.after.stages);
-            remarks(document, rehearsal, possible);
+            let remarks = remarks(rehearsal, possible);
+            // A remark of one change needs its name.
+            if !remarks.is_empty() {
+                document.heading(rehearsal.name.as_str());
+                document.blocks.push(Block::Bullets(remarks));
+            }
+            document.details(|details| {
+                details.heading_with(format!("parts of {}", rehearsal.name), headline(possible));
+                parts(details, &possible.difference, possible.after.stages);
+                evidence(details, rehearsal);
+            });
         }
     }
 }
@@ -267,8 +275,20 @@ fn time(seconds: Seconds) -> Cell {
     Cell::number(text, seconds.get())
 }
 
-fn remarks(document: &mut Document, rehearsal: &ChangeResult, possible: &Possible) {
+/// Notes and warnings of a change.
+fn remarks(rehearsal: &ChangeResult, possible: &Possible) -> Vec<Cell> {
     let mut bullets: Vec<Cell> = rehearsal.notes.iter().map(|note| Cell::from(note.as_str())).collect();
+    bullets.extend(possible.warnings.iter().map(warning));
+    if !possible.resolved.is_empty() {
+        let ids = possible.resolved.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ");
+        bullets.push(Cell::new(format!("resolved: {ids}"), Tone::Good));
+    }
+    bullets
+}
+
+/// Expected error of a speedup, and the keys that a change sets.
+fn evidence(document: &mut Document, rehearsal: &ChangeResult) {
+    let mut bullets = Vec::new();
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
@@ -288,11 +308,6 @@ fn remarks(document: &mut Document, rehearsal: &ChangeResult, possible: &Possibl
             words.push(format!("and {more} more"));
         }
         bullets.push(Cell::new(words.join("; "), Tone::Faint));
-    }
-    bullets.extend(possible.warnings.iter().map(warning));
-    if !possible.resolved.is_empty() {
-        let ids = possible.resolved.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ");
-        bullets.push(Cell::new(format!("resolved: {ids}"), Tone::Good));
     }
     if !bullets.is_empty() {
         document.blocks.push(Block::Bullets(bullets));

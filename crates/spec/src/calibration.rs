@@ -44,8 +44,7 @@ pub struct Evidence {
     pub error_before: f64,
     /// Mean absolute error of the calculator with this figure, in sample.
     pub error_after: f64,
-    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
-    /// computed.
+    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncertainty: f64,
 }

@@ -145,6 +145,9 @@ pub struct Network {
     /// True if its switches reduce (InfiniBand SHARP).
     #[serde(skip_serializing_if = "is_not")]
     pub in_network_reduction: bool,
+    /// True if nothing specifies the network, so that its bandwidth is the accelerator's usual one.
+    #[serde(skip_serializing_if = "is_not")]
+    pub is_assumed: bool,
     /// Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose
     /// forwarding is exposed; 1 if the network joins the rails.
     #[serde(skip_serializing_if = "is_one")]

@@ -126,11 +126,9 @@ pub struct Plan {
     /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents.
     /// `None`: one document per sequence.
     pub document_length: Option<u64>,
-    /// Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
-    /// lengths.
+    /// Coefficient of variation of the lengths of these documents (standard deviation over mean).
     pub document_length_cv: f64,
-    /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
-    /// padding.
+    /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: none.
     pub vocabulary_multiple: u64,
 }
 

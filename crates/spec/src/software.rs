@@ -134,12 +134,15 @@ pub struct Software {
     /// (`sdp_utils.cpp`, `check_for_attn_mask`).
     #[serde(default)]
     pub masks_attention: bool,
+    /// True if context parallelism gives each rank one contiguous part of a sequence, without load balance.
+    #[serde(default)]
+    pub contiguous_context: bool,
     /// Bytes moved by casts to narrow formats, relative to the minimum of full fusion: scales, casts and
     /// transposes, separate or fused.
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
-    /// True if each tensor-parallel rank gathers the logits of the whole vocabulary and computes the loss on
+    /// True if each tensor-parallel rank gathers the whole vocabulary's logits and computes the loss on
     /// them.
     #[serde(default)]
     pub gathers_logits: bool,
@@ -185,8 +188,7 @@ pub struct Software {
     /// Rate of grouped expert GEMMs relative to dense ones, in addition to their tables (uneven groups,
     /// separate launches), by architecture and format as in `matmul`.
     pub expert_rate: BTreeMap<String, f64>,
-    /// True if expert communication that spans scale-up domains is overlapped even if the plan does not set
-    /// it.
+    /// True if expert communication that spans scale-up domains is overlapped without the plan's setting.
     pub overlap_spanning_experts: bool,
     /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if
     /// shapes stay on the device.
@@ -208,8 +210,7 @@ pub struct Software {
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step, over all passes (Adam, fp32 states).
     pub optimizer_bytes_per_parameter: f64,
-    /// Share of a rank's part of the host's memory bandwidth that an optimizer offloaded to the host
-    /// reaches.
+    /// Share of a rank's part of the host's memory bandwidth that an offloaded optimizer reaches.
     pub host_update_rate: f64,
     /// Elements per gradient bucket; each bucket is reduced separately.
     pub gradient_bucket_elements: f64,
@@ -225,8 +226,7 @@ pub struct Software {
     /// True if full sharding in pipelines keeps parameters gathered over a step by default.
     #[serde(default)]
     pub keeps_gathered_in_pipelines: bool,
-    /// True if recompute by operator repeats the all-to-alls of experts; false if it keeps what they
-    /// deliver.
+    /// True if recompute by operator repeats the all-to-alls of experts; false if it keeps their results.
     #[serde(default)]
     pub recomputes_exchange: bool,
     /// True if tensor parallelism always shards the residual stream (XLA's sharding rules, torchtitan's

@@ -3,6 +3,7 @@
 # From the repository root: xtask/peers/exports/check.sh SOURCES, a folder with the checkouts that are there, the others are left out:
 #   megatron, megatron-0.19, megatron-0.18, ... (Megatron-LM, each release), titan (torchtitan), titan-2026-02 (238fa995), nanotron,
 #   axolotl, llamafactory, maxtext.
+# RAILWRIGHT_EXPORTS_SEED=1 (to 255) checks other random plans than those of the tests.
 # DeepSpeed, accelerate and TRL are packages of requirements.txt. EXPORTS_PYTHON=/path/to/python takes a Python that has them; a GPU is
 # not needed.
 set -euo pipefail

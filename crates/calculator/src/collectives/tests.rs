@@ -84,6 +84,7 @@ impl Machine {
                 latency: Seconds::from_micros(5.0),
                 tiers: self.tiers.clone(),
                 in_network_reduction: false,
+                is_assumed: false,
                 rail_forwarding: 1.0,
             },
             host: Host {

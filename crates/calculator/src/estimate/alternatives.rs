@@ -1,9 +1,10 @@
 //! Step times under likely alternatives of what an estimate assumes.
 //!
-//! Responsible for: the alternatives that widen an interval: open settings of the plan, and the speed of the
-//! host. Excludes their likelihood, and the version of the framework (see [`super::versions`]).
+//! Responsible for: the alternatives that widen an interval: open settings of the plan, an unspecified
+//! network, and the speed of the host. Excludes their likelihood, and the version of the framework (see
+//! [`super::versions`]).
 
-use crate::costing::Costing;
+use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate;
 use railwright_spec::Portable as _;
 use railwright_spec::plan::OpenSettings;
@@ -23,6 +24,13 @@ pub(super) struct Alternative {
 /// kind differ by a factor of five (catalog/software.toml).
 const HOST_RANGE: f64 = 2.0;
 
+/// Architectures of which installed networks differ, and the slow ones as a share of the accelerator's usual
+/// bandwidth. Of 39 publications of runs over several nodes of these that state their bandwidth, 13 have at
+/// most half of it, and 9 a quarter or less (`inter_node_bw_gbps` in catalog/evidence). Of 194 on Hopper and
+/// Blackwell servers, 4 have half or less.
+const VARIED_NETWORKS: [&str; 6] = ["Pascal", "Volta", "Turing", "Ampere", "Ada", "Blackwell RTX"];
+const SLOW_NETWORK: f64 = 0.25;
+
 /// Minimum change of the step time by the host's speed. Below, the errors of measured runs already contain
 /// it.
 const MUCH: f64 = 0.15;
@@ -34,7 +42,8 @@ const LITTLE: f64 = 0.005;
 pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Vec<Alternative> {
     let changes = |other: &Alternative| (other.total / step - 1.0).abs() > LITTLE;
     let open = slower(costing, open).into_iter().chain(faster(costing, open)).filter(changes);
-    open.chain(hosts(costing, step)).collect()
+    let network = network(costing).into_iter().filter(changes);
+    open.chain(network).chain(hosts(costing, step)).collect()
 }
 
 /// The bounds of measured over predicted time, widened by the ratios `r` of alternative step times to the
@@ -107,6 +116,21 @@ fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
     .collect()
 }
 
+/// The step over a slower network, if nothing specifies the network and installed ones differ.
+fn network(costing: &Costing<'_>) -> Option<Alternative> {
+    let device = costing.cluster.accelerator.device_architecture();
+    if !costing.cluster.network.is_assumed || !VARIED_NETWORKS.contains(&device) {
+        return None;
+    }
+    let mut cluster = costing.cluster.clone();
+    cluster.network.bandwidth = cluster.network.bandwidth * SLOW_NETWORK;
+    let machine = Machine::new(&cluster);
+    let total =
+        time(&Costing::with_software(costing.model, &cluster, costing.plan, &machine, costing.software))?;
+    let assumption = "with a quarter of the usual network bandwidth (none is specified)".to_owned();
+    Some(Alternative { total, assumption })
+}
+
 fn time(costing: &Costing<'_>) -> Option<Seconds> {
     let total = evaluate(costing).ok()?.time.total;
     (total.is_finite() && total > Seconds::ZERO).then_some(total)
@@ -139,6 +163,25 @@ mod tests {
             short.2.contains("with a host that is twice as fast") && !long.2.contains("host"),
             "{short:?} {long:?}"
         );
+    }
+
+    /// An unspecified network of an architecture whose installed networks differ widens the interval upwards;
+    /// a specified one does not, and neither does a job within one node.
+    #[test]
+    fn an_unspecified_network_widens_the_interval() {
+        let of = |cluster: &str, devices: u64| {
+            let estimate = estimate_of("llama-3-8b", cluster, devices, |p| {
+                p.software = Some("torchtitan-2024-eager".into());
+                p.sequence_length = Some(1024);
+                p.micro_batches = Some(1);
+            });
+            let interval = &estimate.step_time_interval;
+            (interval.high / estimate.step_time, interval.source.contains("usual network bandwidth"))
+        };
+        let (open, preset, node) = (of("a100-80g-sxm", 64), of("dgx-a100", 64), of("a100-80g-sxm", 8));
+        assert!(open.1 && !preset.1 && !node.1, "{open:?} {preset:?} {node:?}");
+        assert!(open.0 > 1.05 * preset.0, "{open:?} {preset:?}");
+        assert!(!of("h100-80g-sxm", 64).1);
     }
 
     #[test]

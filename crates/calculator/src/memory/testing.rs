@@ -287,6 +287,7 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
             latency: Seconds::from_micros(2.0),
             tiers: Vec::new(),
             in_network_reduction: false,
+            is_assumed: false,
             rail_forwarding: 1.0,
         },
         host: Host {

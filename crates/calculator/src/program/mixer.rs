@@ -6,7 +6,7 @@ use crate::costing::Costing;
 use crate::operators::{AttentionKernel, AttentionShape};
 use crate::work::Family;
 use railwright_spec::model::{Convolution, Layer, Mixer, SelectiveScan, Span};
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{ContextKind, Plan};
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
@@ -132,8 +132,20 @@ fn softmax(
     let shape = masked(costing, shape);
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
     let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
-    let kernel = Kernel::Attention { shape, ranks: costing.plan.context_parallel as f64 };
+    let kernel = Kernel::Attention { shape, ranks: dividing_ranks(costing, &shape) };
     both([(kernel, launches), (kernel, 2.0 * launches)], visit);
+}
+
+/// Number by which context parallelism over `c` ranks divides attention on the busiest rank: `c`, or
+/// `c^2 / (2c - 1)` where every rank has a contiguous part of a causal sequence. The last part has `(2c - 1)
+/// / c^2` of the pairs of query and key. Documents that end within the sequence have as many pairs per token
+/// in every part.
+fn dividing_ranks(costing: &Costing<'_>, shape: &AttentionShape) -> f64 {
+    let plan = costing.plan;
+    let ranks = plan.context_parallel as f64;
+    let is_whole = shape.span == Span::Causal && shape.query_length >= plan.sequence_length as f64;
+    let is_contiguous = costing.software.contiguous_context && plan.context_kind != ContextKind::Ulysses;
+    if is_whole && is_contiguous { ranks * ranks / (2.0 * ranks - 1.0) } else { ranks }
 }
 
 /// Tokens of a chunk of a scan (`chunk_size` of Mamba 2's kernels).

@@ -5,7 +5,7 @@ use crate::collectives::Collective;
 use crate::costing::Machine;
 use crate::exchanges::ProcessGroup;
 use crate::work::Family;
-use railwright_spec::plan::{Plan, PlanSpec, Sharding};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Sharding};
 use railwright_spec::{cluster, model};
 use railwright_step::Phase;
 
@@ -247,6 +247,47 @@ fn packed_documents_have_the_attention_of_each_document() {
     assert!((packed / own - 1.0).abs() < 1e-9, "{packed} against {own}");
     // No document exceeds its sequence, at any variation.
     assert_eq!(pairs(Some((mean, 50.0))), pairs(None));
+}
+
+/// Over contiguous parts of a causal sequence, the last rank has `(2c - 1)/c` times the pairs of the mean:
+/// counted one by one. Ulysses divides heads, and documents that end within a part leave every part as many.
+#[test]
+fn contiguous_context_leaves_the_last_rank_twice_the_attention() {
+    let model = model::by_name("llama-3-8b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let machine = Machine::new(&cluster);
+    let dividing = |software: &str, c: u64, kind: ContextKind, document_length: Option<u64>| {
+        let spec = PlanSpec {
+            software: Some(software.into()),
+            context_parallel: Some(c),
+            context_kind: Some(kind),
+            sequence_length: Some(8192),
+            document_length,
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+        let mut found = None;
+        operations(&costing, &model.layer_kinds[0], &mut |operation| {
+            if let Kernel::Attention { ranks, .. } = operation.kernel {
+                found.get_or_insert(ranks);
+            }
+        });
+        found.expect("attention")
+    };
+    let contiguous = "megatron-core-2025+contiguous-context";
+    for c in [2, 4, 8] {
+        let part = 64 / c;
+        let of_rank =
+            |rank: u64| (rank * part..(rank + 1) * part).map(|query| query as f64 + 0.5).sum::<f64>();
+        let counted: f64 = (0..c).map(of_rank).sum::<f64>() / of_rank(c - 1);
+        let ring = dividing(contiguous, c, ContextKind::Ring, None);
+        assert!((ring - counted).abs() < 1e-9, "{c}: {ring} against {counted}");
+        let whole = c as f64;
+        assert_eq!(dividing("megatron-core-2025", c, ContextKind::Ring, None), whole);
+        assert_eq!(dividing(contiguous, c, ContextKind::Ulysses, None), whole);
+        assert_eq!(dividing(contiguous, c, ContextKind::Ring, Some(512)), whole);
+    }
 }
 
 /// gpt-oss on Megatron-Core: the clamps move 16 bytes per element forward and 20 backward

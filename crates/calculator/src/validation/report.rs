@@ -69,6 +69,10 @@ pub struct RowResult {
     pub predicted_step_time_low_s: Option<f64>,
     /// Upper end of the 90% interval.
     pub predicted_step_time_high_s: Option<f64>,
+    /// Lower end of the 50% interval.
+    pub predicted_step_time_half_low_s: Option<f64>,
+    /// Upper end of the 50% interval.
+    pub predicted_step_time_half_high_s: Option<f64>,
     /// Predicted peak memory in bytes, by the row's metric.
     pub predicted_peak_memory_bytes: Option<f64>,
     /// False if the run is predicted not to fit, which a run at risk is not. `None` without a prediction.
@@ -150,6 +154,8 @@ pub struct Errors {
     pub peak_memory: Option<ErrorSummary>,
     /// Share of measured step times inside the predicted 90% interval.
     pub interval_coverage: Option<f64>,
+    /// Share of measured step times inside the predicted 50% interval.
+    pub half_interval_coverage: Option<f64>,
     /// Spearman's correlation of predicted and measured step times within sweeps (one source, model,
     /// accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by
     /// their rows. `None` without such sweeps.
@@ -255,6 +261,8 @@ pub fn validate_watched(
                     predicted_step_time_s: plain.predicted_step_time_s,
                     predicted_step_time_low_s: plain.predicted_step_time_low_s,
                     predicted_step_time_high_s: plain.predicted_step_time_high_s,
+                    predicted_step_time_half_low_s: plain.predicted_step_time_half_low_s,
+                    predicted_step_time_half_high_s: plain.predicted_step_time_half_high_s,
                     ..row.clone()
                 };
             }
@@ -301,6 +309,8 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         expected_step_time_s: finite(total.get() * memory::retry_slowdown(peak.device / device)),
         predicted_step_time_low_s: finite(interval.low.get()),
         predicted_step_time_high_s: finite(interval.high.get()),
+        predicted_step_time_half_low_s: finite(interval.half_low.get()),
+        predicted_step_time_half_high_s: finite(interval.half_high.get()),
         predicted_peak_memory_bytes: finite(published.get()),
         predicted_fits: Some(Fit::of(probability).is_possible()),
         probability_of_fitting: Some(probability),
@@ -404,13 +414,6 @@ fn errors(rows: &[&RowResult]) -> Errors {
     let complete_predicted = complete.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
     let time: Vec<f64> = rows.iter().filter_map(|r| r.step_time_error).collect();
     let memory: Vec<f64> = rows.iter().filter_map(|r| r.peak_memory_error).collect();
-    let inside: Vec<bool> = rows
-        .iter()
-        .filter_map(|r| {
-            let measured = r.measured_step_time_s?;
-            Some((r.predicted_step_time_low_s?..=r.predicted_step_time_high_s?).contains(&measured))
-        })
-        .collect();
     Errors {
         rows: rows.len(),
         predicted,
@@ -419,10 +422,25 @@ fn errors(rows: &[&RowResult]) -> Errors {
         complete_predicted,
         step_time: statistics::summarize(&time),
         peak_memory: statistics::summarize(&memory),
-        interval_coverage: (!inside.is_empty())
-            .then(|| inside.iter().filter(|i| **i).count() as f64 / inside.len() as f64),
+        interval_coverage: coverage(rows, |row| {
+            Some((row.predicted_step_time_low_s?, row.predicted_step_time_high_s?))
+        }),
+        half_interval_coverage: coverage(rows, |row| {
+            Some((row.predicted_step_time_half_low_s?, row.predicted_step_time_half_high_s?))
+        }),
         rank_correlation: sweeps(rows),
     }
+}
+
+/// Share of rows whose measured step time is inside their interval, ends included. `None` without a row that
+/// has both.
+fn coverage(rows: &[&RowResult], interval: impl Fn(&RowResult) -> Option<(f64, f64)>) -> Option<f64> {
+    let is_inside = |row: &&RowResult| {
+        let ((low, high), measured) = (interval(row)?, row.measured_step_time_s?);
+        Some((low..=high).contains(&measured))
+    };
+    let inside: Vec<bool> = rows.iter().filter_map(is_inside).collect();
+    (!inside.is_empty()).then(|| inside.iter().filter(|is| **is).count() as f64 / inside.len() as f64)
 }
 
 /// Rank correlation within sweeps, weighted by rows.

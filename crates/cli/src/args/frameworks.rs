@@ -3,7 +3,7 @@
 //! Responsible for: converting framework flags of a command line to settings, and hints with near names.
 //! Flags unknown to this program and to the frameworks are left to clap.
 
-use super::overview::OVERVIEW;
+use super::overview::{self, OVERVIEW};
 use super::{Arguments, brief, common_words, later};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -17,6 +17,11 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
     let words: Vec<OsString> = words.collect();
     if words.get(1).is_none_or(|word| word == "-h") && words.len() <= 2 {
         let error = Arguments::command().override_help(OVERVIEW).try_get_matches_from(&words);
+        return error.and_then(|matches| Arguments::from_arg_matches(&matches));
+    }
+    if words.len() == 2 && (words[1] == "--help" || words[1] == "help") {
+        let error =
+            overview::grouped(Arguments::command()).try_get_matches_from([&words[0], &"--help".into()]);
         return error.and_then(|matches| Arguments::from_arg_matches(&matches));
     }
     if words.iter().any(|word| word == "-h") {

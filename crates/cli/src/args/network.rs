@@ -79,7 +79,7 @@ pub(crate) struct Sites {
     /// Fragments of the model that are synchronized one after the other
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) fragments: u64,
-    /// Local steps during which the synchronization of a fragment continues
+    /// Local steps that overlap the synchronization of a fragment
     #[arg(long, value_name = "STEPS", default_value_t = 0.0)]
     pub(crate) overlap: f64,
     #[command(flatten)]

@@ -67,6 +67,9 @@ pub(crate) struct Output {
     /// Output format [default: table]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: Option<Format>,
+    /// Show the details of the report
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
     /// Print JSON (same as `--format json`)
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,

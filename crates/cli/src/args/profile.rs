@@ -68,7 +68,7 @@ pub(crate) struct Profile {
     /// Read these steps only, such as `10..12`, `10..` or `..12`
     #[arg(long, value_name = "A..B", help_heading = "Selection")]
     pub(crate) steps: Option<String>,
-    /// Show one rank, or up to 16 with `--columns`; waits still name all ranks
+    /// Show one rank, or up to 16 with `--columns`; waits still refer to all ranks
     #[arg(long, value_name = "R,...", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) rank: Vec<u32>,
     /// Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels

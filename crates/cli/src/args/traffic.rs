@@ -88,6 +88,6 @@ pub(crate) enum Rotation {
 pub(crate) enum AllToAll {
     /// Direct exchange between all ranks
     Direct,
-    /// Within domains to the rail of the receiver first, then along rails
+    /// First within the domain to the receiver's rail, then along that rail
     Hierarchical,
 }

@@ -37,6 +37,9 @@ pub(crate) struct Tune {
     /// Write the changed file, or one variant per layout into a folder (`variants/`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) output: Option<String>,
+    /// Show the details of the report
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

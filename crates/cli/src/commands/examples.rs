@@ -4,6 +4,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::{args, run};
 use railwright_catalog::EXAMPLE_RUNS as EXAMPLES;
+use railwright_report::text::filled;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::keys;
 use std::fmt::Write as _;
@@ -27,8 +28,7 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
         None => {
             let mut list = String::new();
             for (name, about, _) in self::list() {
-                // Writing to a String cannot fail.
-                let _ = writeln!(list, "{name:<18} {about}");
+                list.push_str(&filled(&format!("{name:<18} "), &" ".repeat(19), about));
             }
             printer.data(&list, path)?;
         }
@@ -52,7 +52,8 @@ pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome,
     let spec = run::starting_point(&arguments.run)?;
     let mut text = String::from(
         "# A Railwright run file: model, plan and cluster.\n\
-         # `railwright estimate --run FILE` estimates it; `railwright keys` lists all keys.\n",
+         # `railwright estimate --run FILE` estimates it.\n\
+         # `railwright keys` lists all keys.\n",
     );
     let mut section = "";
     for key in keys() {
@@ -66,10 +67,13 @@ pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome,
             let _ = writeln!(text, "\n[{section}]");
         }
         let doc = key.doc.trim();
-        let _ = match value {
-            Some(value) => writeln!(text, "# {doc}\n{} = {}", key.name, spec.written(&key, value).to_toml()),
-            None => writeln!(text, "# {}: {doc} [default: {}]", key.name, key.default),
-        };
+        if let Some(value) = value {
+            text.push_str(&filled("# ", "# ", doc));
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{} = {}", key.name, spec.written(&key, value).to_toml());
+        } else {
+            text.push_str(&filled("# ", "#   ", &format!("{}: {doc} [default: {}]", key.name, key.default)));
+        }
     }
     printer.data(&text, arguments.output.as_deref())?;
     Ok(Outcome::Yes)

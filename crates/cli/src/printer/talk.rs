@@ -62,7 +62,7 @@ fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal
 mod tests {
     use super::*;
 
-    const PLAIN: Terminal = Terminal { width: 80, colour: false, unicode: false };
+    const PLAIN: Terminal = Terminal { width: 80, colour: false, unicode: false, verbose: false };
 
     #[test]
     fn a_problem_shows_its_line_and_a_caret() {

@@ -6,7 +6,7 @@
 use super::DeepspeedReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
-use railwright_spec::plan::{Optimizer, Recompute};
+use railwright_spec::plan::{ContextKind, Optimizer, Plan, Recompute, validate};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use serde_json::{Map, Value, json};
@@ -44,6 +44,9 @@ impl Writer for DeepspeedWriter {
     }
 
     fn compose(&self, run: &Run) -> Written {
+        if let Some(why) = indivisible(run) {
+            return Written::refused(why);
+        }
         let mut text = serde_json::to_string_pretty(&config(run)).unwrap_or_default();
         text.push('\n');
         let file = "ds_config.json".to_owned();
@@ -52,6 +55,17 @@ impl Writer for DeepspeedWriter {
         not_expressed.push(Lost { key: "model.name".to_owned(), message });
         Written { files: vec![WrittenFile::new(&file, text)], not_expressed, refused: Vec::new() }
     }
+}
+
+/// The reason why DeepSpeed's sequence parallelism, which divides heads, cannot run.
+fn indivisible(run: &Run) -> Option<Lost> {
+    if run.plan.context_parallel <= 1 {
+        return None;
+    }
+    let plan = Plan { context_kind: ContextKind::Ulysses, ..run.plan.clone() };
+    let problem = validate(&run.model, &run.cluster, &plan).into_iter().next()?;
+    let message = format!("DeepSpeed converts sequence shards into head shards: {}", problem.message);
+    Some(Lost { key: "plan.context_parallel".to_owned(), message })
 }
 
 fn config(run: &Run) -> Value {

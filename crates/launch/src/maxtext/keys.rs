@@ -77,7 +77,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("megablox", Ignored),
     ("sparse_matmul", Read),
     ("override_model_config", Read),
-    ("attention", Ignored),
+    ("attention", Read),
     ("rope_max_timescale", Ignored),
     ("normalization_layer_epsilon", Ignored),
     ("run_name", Ignored),

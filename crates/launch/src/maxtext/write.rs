@@ -7,7 +7,9 @@ use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
 use railwright_spec::greatest_common_divisor;
-use railwright_spec::plan::{ContextKind, Optimizer, Placed, Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{
+    AttentionKernel, ContextKind, Optimizer, Placed, Plan, Recompute, RecomputeModule,
+};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
@@ -213,6 +215,9 @@ fn text(run: &Run, name: &str, axes: &[Axis]) -> String {
     }
     put("remat_policy", remat(&plan.recompute).to_owned());
     let single = matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32);
+    if plan.attention_kernel == AttentionKernel::Unfused {
+        put("attention", "dot_product".to_owned());
+    }
     put("dtype", if single { "float32" } else { "bfloat16" }.to_owned());
     if plan.precision.compute == DataType::Fp8 {
         put("quantization", "fp8".to_owned());

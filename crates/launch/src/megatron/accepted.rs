@@ -5,10 +5,9 @@
 //! `xtask/peers/exports/check.sh` runs Megatron-LM itself.
 
 use crate::Writer;
+use crate::megatron::flags::PARSER as TABLE;
 use crate::testing::corpus::runs;
 use std::collections::BTreeMap;
-
-const TABLE: &str = include_str!("../../data/megatron_arguments.csv");
 
 /// Options and their values, in a script of this program.
 fn options(script: &str) -> BTreeMap<&str, Vec<&str>> {

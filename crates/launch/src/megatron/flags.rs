@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 /// The table: one flag a line, named as Megatron's field.
 const TABLE: &str = include_str!("../../data/megatron_flags.csv");
+/// Every option of Megatron-LM's own parser: spelling, number of values, their type and their words.
+pub(super) const PARSER: &str = include_str!("../../data/megatron_arguments.csv");
 
 /// A flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +128,16 @@ pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
             _ => *flag,
         })
     })
+}
+
+/// Number of values of an option that only Megatron-LM's parser knows: `0`, `1`, `?`, `+` or `*`. `None` for
+/// an option with a meaning here, or of no parser.
+pub(crate) fn without_meaning(spelling: &str) -> Option<&'static str> {
+    let wanted = normal(spelling);
+    let is_known = by_spelling(spelling).is_some();
+    let rows = PARSER.lines().filter(|line| !is_known && line.starts_with("--"));
+    let mut cells = rows.map(|line| line.split(','));
+    cells.find_map(|mut cells| (normal(cells.next()?) == wanted).then(|| cells.next().unwrap_or_default()))
 }
 
 /// The known spelling nearest to an unknown one.

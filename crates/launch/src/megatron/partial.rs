@@ -97,8 +97,10 @@ pub(crate) fn audit_lines(
     let with_remarks = |arguments: &Arguments| {
         let mut draft = Draft::new(format, "");
         meaning::fill(arguments, world, &mut draft);
-        let values =
+        let mut values: BTreeMap<String, String> =
             draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
+        // Flags of hybrid models are in it alone.
+        values.extend(draft.config_text().map(|text| ("model.config".to_owned(), text.to_owned())));
         (values, draft.messages())
     };
     audit::note(arguments, &with_remarks, draft, is_stated);

@@ -110,7 +110,28 @@ pub(super) fn parse(script: &Script, file: &str) -> Result<(Document, Unknown), 
     let started: Vec<&Command> = script.commands.iter().filter(is_start).collect();
     let Some(command) = started.last() else {
         let message = "no command in this file starts verl's fine-tuning";
-        return Err(Problem::new(message).in_file(file));
+        // A command that starts with an override has its program in a variable that the caller sets.
+        let is_override = |word: &&Word| {
+            let is_of_program =
+                ["data.", "model.", "trainer."].iter().any(|start| word.text.starts_with(start));
+            is_of_program && word.text.contains('=')
+        };
+        let first = |command: &Command| {
+            let is_known = |word: &&Word| word.unknown.is_empty() && !word.text.is_empty();
+            command.words.iter().find(is_known).filter(is_override).cloned()
+        };
+        let bare = script.commands.iter().find_map(first);
+        return Err(match bare {
+            Some(word) => Problem::new(format!(
+                "the program of the command at line {} is in a variable without a value",
+                word.line
+            ))
+            .hint(
+                "pass the variable after `--`, as in `-- COMMAND=\"torchrun -m verl.trainer.sft_trainer\"`",
+            ),
+            None => Problem::new(message),
+        }
+        .in_file(file));
     };
     let (mut document, mut unknown) = (Document::default(), Vec::new());
     let mut put = |name: &str, value: &str, word: &Word| {

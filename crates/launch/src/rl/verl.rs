@@ -8,7 +8,7 @@ use crate::document::{Data, Entry, Spot};
 use crate::features;
 use crate::fields::{Fields, Known, Meaning};
 use crate::narrow::pure;
-use Meaning::{Ignored, Read};
+use Meaning::{Ignored, Key, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -54,6 +54,17 @@ pub(super) const KNOWN: &[Known] = &[
     ("actor_rollout_ref.actor.megatron.param_offload", Read),
     ("actor_rollout_ref.actor.megatron.optimizer_offload", Read),
     ("actor_rollout_ref.actor.megatron.grad_offload", Ignored),
+    ("actor_rollout_ref.actor.mindspeed.strategy", Ignored),
+    (
+        "actor_rollout_ref.actor.mindspeed.mcore_kwargs.overlap_grad_reduce",
+        Key("plan.overlap.gradient_reduce"),
+    ),
+    (
+        "actor_rollout_ref.actor.mindspeed.mcore_kwargs.overlap_param_gather",
+        Key("plan.overlap.parameter_gather"),
+    ),
+    ("actor_rollout_ref.actor.mindspeed.mcore_kwargs.seq_length", Ignored),
+    ("actor_rollout_ref.actor.mindspeed.mcore_kwargs.micro_batch_size", Ignored),
     ("actor_rollout_ref.actor.use_kl_loss", Read),
     ("actor_rollout_ref.actor.use_torch_compile", Ignored),
     ("actor_rollout_ref.rollout.name", Read),
@@ -83,8 +94,30 @@ const MOVED: [(&str, &str); 2] = [
     ("actor_rollout_ref.actor.fsdp_config.strategy", "actor_rollout_ref.actor.strategy"),
 ];
 
+/// The engine of MindSpeed has the parallel sizes of Megatron's in a section of its own, and other arguments
+/// of Megatron below `mcore_kwargs` (`verl/trainer/config/engine/mindspeed.yaml`, 2026).
+fn mindspeed(fields: &mut Fields<'_>) {
+    const SECTION: &str = "actor_rollout_ref.actor.mindspeed.";
+    const RECOMPUTE: [&str; 3] = ["recompute_granularity", "recompute_method", "recompute_num_layers"];
+    let strategy = fields.document.get(&format!("{SECTION}strategy"));
+    if strategy.is_some_and(|entry| !entry.data.plain().contains("megatron")) {
+        return;
+    }
+    for entry in &mut fields.document.entries {
+        let Some(key) = entry.path.strip_prefix(SECTION) else { continue };
+        let moved = match key.strip_prefix("mcore_kwargs.") {
+            Some(key) if RECOMPUTE.contains(&key) => format!("override_transformer_config.{key}"),
+            Some(_) => continue,
+            None if key == "strategy" => continue,
+            None => key.to_owned(),
+        };
+        entry.path = format!("actor_rollout_ref.actor.megatron.{moved}");
+    }
+}
+
 pub(super) fn fill(fields: &mut Fields<'_>) {
     fields.document.rename(&MOVED);
+    mindspeed(fields);
     let actor = |key: &str| format!("actor_rollout_ref.actor.{key}");
     usual(fields);
     ranks(fields);

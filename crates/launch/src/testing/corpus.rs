@@ -6,7 +6,7 @@
 use crate::testing::{Ranges, random, resolved};
 use crate::{Written, writers};
 use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use railwright_spec::run::Run;
 
 /// Random runs.
@@ -143,9 +143,15 @@ pub(crate) fn runs() -> Vec<(String, Run)> {
     out
 }
 
-/// Random runs, always the same ones.
+/// Random runs: the same ones every time, or others for a number in `RAILWRIGHT_EXPORTS_SEED`.
 pub(crate) fn drawn(ranges: Ranges) -> Vec<(String, Run)> {
-    let mut runner = TestRunner::deterministic();
+    let mut runner = match std::env::var("RAILWRIGHT_EXPORTS_SEED") {
+        Ok(seed) => {
+            let seed: u8 = seed.parse().expect("a seed from 0 to 255");
+            TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
+        }
+        Err(_) => TestRunner::deterministic(),
+    };
     let strategy = random(ranges);
     let drawn = (0..RANDOM).map(|_| strategy.new_tree(&mut runner).expect("a valid plan is found").current());
     drawn.enumerate().map(|(index, run)| (format!("random-{index:03}"), run)).collect()

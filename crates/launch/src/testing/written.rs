@@ -248,6 +248,21 @@ fn adapters_read_back() {
     }
 }
 
+/// Layouts of a search come back from the files of every framework that has their models.
+#[test]
+fn winners_read_back() {
+    let winners: Vec<_> = runs().into_iter().filter(|(name, _)| name.starts_with("winner")).collect();
+    for writer in writers().iter().filter(|writer| writer.name() != "accelerate") {
+        let mut written = 0;
+        for (name, run) in &winners {
+            written += usize::from(!writer.write(run).files.is_empty());
+            round_trip(*writer, run).unwrap_or_else(|why| panic!("{name} for {}: {why}", writer.name()));
+        }
+        let is_flat = matches!(writer.name(), "llama-factory" | "axolotl");
+        assert!(is_flat || written > 2, "{}: {written}", writer.name());
+    }
+}
+
 /// Each release has its own flags: the newest flags do not appear, missing flags that only save time are
 /// listed, the rest is rejected.
 #[test]

@@ -13,6 +13,14 @@ pub(crate) const OLDER: &[(&str, &str)] = &[
     ("training.data_parallel_shard_degree", "parallelism.data_parallel_shard_degree"),
     ("training.fsdp_reshard_after_forward", "parallelism.fsdp_reshard_after_forward"),
     ("training.tensor_parallel_degree", "parallelism.tensor_parallel_degree"),
+    ("training.sequence_parallel_degree", "parallelism.tensor_parallel_degree"),
+    ("training.pipeline_parallel_degree", "parallelism.pipeline_parallel_degree"),
+    ("parallelism.pipeline_parallel_microbatches", "parallelism.num_pp_microbatches"),
+    ("training.enable_fsdp_float8_all_gather", "float8.enable_fsdp_float8_all_gather"),
+    (
+        "training.precompute_float8_dynamic_scale_for_fsdp",
+        "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp",
+    ),
     ("training.disable_loss_parallel", "parallelism.disable_loss_parallel"),
     ("training.enable_loss_parallel", "parallelism.enable_loss_parallel"),
     ("training.compile", "compile.enable"),
@@ -27,6 +35,7 @@ pub(crate) const OLDER: &[(&str, &str)] = &[
     ("experimental.pipeline_parallel_microbatches", "parallelism.num_pp_microbatches"),
     ("experimental.pipeline_parallel_split_points", "parallelism.pipeline_parallel_split_points"),
     ("experimental.enable_async_tensor_parallel", "parallelism.enable_async_tensor_parallel"),
+    ("compile.enable_async_tensor_parallel", "parallelism.enable_async_tensor_parallel"),
     ("model_spec.name", "model.name"),
     ("model_spec.flavor", "model.flavor"),
     (
@@ -110,7 +119,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("parallelism.enable_compiled_autograd", Ignored),
     (
         "parallelism.context_parallel_load_balancer",
-        Lost(&["headtail", "ptrr", "null"], "estimated as balanced"),
+        Lost(
+            &["headtail", "ptrr"],
+            "estimated as balanced; without a load balancer, use `--software SOFTWARE+contiguous-context`",
+        ),
     ),
     ("parallelism.spmd_backend", Ignored),
     (
@@ -176,7 +188,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("profiling.*", Ignored),
     ("profiler.*", Ignored),
     ("override.*", Ignored),
-    ("training.disable_cuda_graphs", Ignored),
+    ("training.disable_cuda_graphs", Read),
     ("metrics.*", Ignored),
     ("lr_scheduler.*", Ignored),
     ("checkpoint.*", Ignored),
@@ -206,6 +218,27 @@ pub(super) const KNOWN: &[Known] = &[
     ("training.gc_debug", Ignored),
     ("training.warmup_steps", Ignored),
     ("training.dataset_type", Ignored),
+    ("training.dataloader.*", Ignored),
+    ("training.checkpoint_interval", Ignored),
+    ("training.checkpoint_interval_type", Ignored),
+    ("training.checkpoint_folder", Ignored),
+    ("training.warmup_pct", Ignored),
+    ("training.debug_moe_force_load_balance", Ignored),
+    ("parallelism.context_parallel_ptrr_mask_key", Ignored),
+    ("parallelism.full_dtensor", Ignored),
+    (
+        "parallelism.enable_fsdp_symm_mem",
+        Lost(&["false"], "gathers in symmetric memory are estimated as collectives of NCCL"),
+    ),
+    (
+        "parallelism.hybridep_non_blocking_expert_capacity_factor",
+        Lost(&[], "experts are estimated with the tokens that they get, without padding to a capacity"),
+    ),
+    ("model.attn_mask_type", Lost(&["causal"], "estimated as causal attention over whole sequences")),
+    (
+        "model.use_flex_attn",
+        Lost(&["false"], "FlexAttention is estimated with the kernel of `plan.attention_kernel`"),
+    ),
     ("training.tokenizer_path", Ignored),
     ("rdzv_backend", Ignored),
     ("rdzv_endpoint", Ignored),
@@ -218,6 +251,12 @@ pub(super) const KNOWN: &[Known] = &[
 /// Tests whether a dotted key is known, in its current or an earlier spelling.
 pub(crate) fn knows(path: &str) -> bool {
     KNOWN.iter().any(|(known, _)| *known == path) || OLDER.iter().any(|(old, _)| *old == path)
+}
+
+/// Tests whether a dotted key is known, alone or as one of a section whose keys have no effect.
+pub(crate) fn accepts(path: &str) -> bool {
+    let of_section = |known: &str| known.strip_suffix('*').is_some_and(|section| path.starts_with(section));
+    knows(path) || KNOWN.iter().any(|(known, _)| of_section(known))
 }
 
 /// The current spelling of a key.

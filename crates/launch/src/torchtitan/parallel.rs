@@ -190,6 +190,9 @@ fn context(fields: &mut Fields<'_>, is_whole: bool) {
     }
 }
 
+/// Tokens of a replica per forward pass, since 2026.
+const MICRO_TOKENS: &str = "training.num_tokens_per_microbatch_per_dp_rank";
+
 fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     let local_path = "training.local_batch_size";
     let global_path = "training.global_batch_size";
@@ -197,13 +200,17 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     let sequence = fields.draft.spec().plan.sequence_length;
     let pipeline = degree(fields.draft.spec().plan.pipeline_parallel);
     let data = fields.draft.spec().plan.data_parallel;
+    let pieces = fields.count("parallelism.num_pp_microbatches");
     let mut local_source = local_path;
     let mut local = fields.count(local_path);
-    if let Some(tokens) = fields.count("training.num_tokens_per_microbatch_per_dp_rank")
+    if let Some(tokens) = fields.count(MICRO_TOKENS)
         && local.is_none()
     {
-        local_source = "training.num_tokens_per_microbatch_per_dp_rank";
-        local = in_sequences(fields, local_source, tokens, sequence);
+        // The tokens of one forward pass, not those of all passes of a pipeline.
+        let passes = if pipeline > 1 { pieces.unwrap_or(1).max(1) } else { 1 };
+        local_source = MICRO_TOKENS;
+        local = in_sequences(fields, local_source, tokens, sequence)
+            .map(|sequences| sequences.saturating_mul(passes));
     }
     let local = match local {
         Some(0) => {
@@ -214,7 +221,6 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
         None => None,
     };
     let micro = fields.count(micro_path);
-    let pieces = fields.count("parallelism.num_pp_microbatches");
     let source =
         |fields: &Fields<'_>, path: &'static str| fields.document.get(path).is_some().then_some(path);
     let default = "torchtitan's local batch is 8";
@@ -224,10 +230,13 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     };
     let mut per_pass = None;
     if pipeline > 1 {
+        let pieces = if local_source == MICRO_TOKENS { pieces.or(Some(1)) } else { pieces };
         let size = match (micro, pieces, local) {
             (Some(micro), _, _) => Some((micro, micro_path)),
             (None, Some(pieces), Some(local)) if pieces > 0 && local.is_multiple_of(pieces) => {
-                Some((local / pieces, "parallelism.num_pp_microbatches"))
+                let is_of_tokens = local_source == MICRO_TOKENS;
+                let path = if is_of_tokens { MICRO_TOKENS } else { "parallelism.num_pp_microbatches" };
+                Some((local / pieces, path))
             }
             (None, Some(pieces), Some(local)) => {
                 let message = format!("{local} sequences cannot be divided into {pieces} micro-batches");

@@ -86,10 +86,13 @@ pub(super) fn write(run: &Run, name: &str, flavour: &str, mesh: &Mesh) -> Option
     let word = |wide: bool| if wide { "\"float32\"" } else { "\"bfloat16\"" }.to_owned();
     set("training.dtype", word(single || plan.precision.master.is_some()));
     set("training.mixed_precision_param", word(single));
+    set("training.mixed_precision_reduce", word(true));
     let offloads = plan.offload.optimizer >= 1.0 && plan.offload.parameters >= 1.0;
     set("training.enable_cpu_offload", flag(offloads));
     // Its graphs include neither pipelines nor experts whose token counts the host must read.
-    let has_graphs = plan.pipeline_parallel == 1 && plan.expert_parallel == 1;
+    let has_graphs = plan.software.split('+').any(|feature| feature == "cuda-graphs")
+        && plan.pipeline_parallel == 1
+        && plan.expert_parallel == 1;
     set("training.disable_cuda_graphs", flag(!has_graphs));
     set("parallelism.data_parallel_replicate_degree", mesh.replicate.to_string());
     set("parallelism.data_parallel_shard_degree", mesh.shard.to_string());

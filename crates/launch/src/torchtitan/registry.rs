@@ -158,7 +158,8 @@ fn classes(document: &mut Document, name: &str) {
     let flavour = flavour.or_else(|| entry(document, "model_spec.flavor").map(|entry| entry.data.plain()));
     if let (Some(from), Some(flavour)) = (arguments.or_else(|| entry(document, "model_spec.flavor")), flavour)
     {
-        if let Some(family) = family(name, &flavour) {
+        let registry = entry(document, "model_spec._target_").map(|entry| entry.data.plain());
+        if let Some(family) = registry.as_deref().and_then(registered).or_else(|| family(name, &flavour)) {
             put("model.name", text(family), &from);
         }
         put("model.flavor", text(&flavour), &from);
@@ -179,6 +180,12 @@ fn classes(document: &mut Document, name: &str) {
             && entry.path != "activation_checkpoint"
     });
     document.entries.extend(add);
+}
+
+/// The family whose registry a flavour is from: `torchtitan.models.qwen3.model_registry`.
+fn registered(path: &str) -> Option<&'static str> {
+    let package = path.strip_prefix("torchtitan.models.")?.strip_suffix(".model_registry")?;
+    FLAVOURS.iter().map(|(family, ..)| *family).find(|family| *family == package)
 }
 
 /// The family at the start of a configuration's name, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.

@@ -33,6 +33,10 @@ const REASONS: Reasons = &[
         "torchtitan's TOML has no switch, sequence parallelism comes with tensor parallelism; the Python configuration has one",
     ),
     ("plan.attention_kernel", "PyTorch selects the kernel"),
+    (
+        "plan.recompute",
+        "torchtitan recomputes all layers or by operators, and every n-th layer until February 2026",
+    ),
 ];
 
 /// The last version that reads TOML.
@@ -96,8 +100,9 @@ impl Writer for TorchtitanWriter {
             let (flavour, rest) = written.not_expressed.into_iter().partition(is_flavour);
             (written.refused, written.not_expressed) = (flavour, rest);
         }
-        // Only the TOML lacks this switch.
-        written.not_expressed.retain(|lost| version == TOML || lost.key != "plan.sequence_parallel");
+        if let [file] = &written.files[..] {
+            written.not_expressed = lost(&TorchtitanReader, &file.text, &file.name, run, REASONS);
+        }
         written
     }
 
@@ -137,8 +142,8 @@ impl Writer for TorchtitanWriter {
             .to_owned();
         if plan.pipeline_parallel > 1 {
             head.push_str(
-                "# The pipeline runs all micro-batches of a step in one pass, so local_batch_size is a rank's \
-                 part of the whole batch.\n",
+                "# The pipeline runs all micro-batches of a step in one pass,\n\
+                 # so local_batch_size is a rank's part of the whole batch.\n",
             );
         }
         let text = format!("{head}{}", out.toml());
@@ -147,7 +152,10 @@ impl Writer for TorchtitanWriter {
         let mut files = vec![WrittenFile { name: file, text, version: TOML }];
         match python::write(run, name, size, &mesh(run)) {
             Some(text) => {
-                files.push(WrittenFile { name: "railwright_plan.py".to_owned(), text, version: "2026-08" });
+                let file = "railwright_plan.py".to_owned();
+                let of_python = lost(&TorchtitanReader, &text, &file, run, REASONS);
+                not_expressed = of_either(not_expressed, of_python, &file);
+                files.push(WrittenFile { name: file, text, version: "2026-08" });
             }
             None => not_expressed.push(Lost {
                 key: "model.name".to_owned(),
@@ -159,6 +167,21 @@ impl Writer for TorchtitanWriter {
         }
         Written { files, not_expressed, refused: Vec::new() }
     }
+}
+
+/// What the TOML or the Python lacks; what only one of them lacks names it.
+fn of_either(toml: Vec<Lost>, python: Vec<Lost>, file: &str) -> Vec<Lost> {
+    let has = |list: &[Lost], lost: &Lost| list.iter().any(|other| other.key == lost.key);
+    let only = |lost: &Lost, file: &str| Lost {
+        key: lost.key.clone(),
+        message: format!("in {file} alone: {}", lost.message),
+    };
+    let mut out: Vec<Lost> = toml
+        .iter()
+        .map(|lost| if has(&python, lost) { lost.clone() } else { only(lost, "torchtitan.toml") })
+        .collect();
+    out.extend(python.iter().filter(|lost| !has(&toml, lost)).map(|lost| only(lost, file)));
+    out
 }
 
 fn training(run: &Run, out: &mut Sections) {

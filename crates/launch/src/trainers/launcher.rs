@@ -163,7 +163,10 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
     }
     // accelerate counts the processes of all machines.
     let path = "num_processes";
-    let of_wrapper = fields.count("gpus").zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
+    // A variable of this name can also hold a list of devices.
+    let is_count = fields.document.get("gpus").is_some_and(|entry| matches!(entry.data, Data::Integer(_)));
+    let gpus = if is_count { fields.count("gpus") } else { None };
+    let of_wrapper = gpus.zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
     if let Some(all) = fields.count(path).filter(|&n| n > 0) {
         // A program that starts accelerate on several nodes may multiply its processes (open-instruct's
         // `mason.py`).

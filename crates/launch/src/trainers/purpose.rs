@@ -74,6 +74,9 @@ pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
+    if dialect == Dialect::Swift {
+        generated(fields);
+    }
     let generates =
         ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
     let prefers = ["beta", "rpo_alpha", "ref_model", "ref_model_name_or_path"]
@@ -99,5 +102,23 @@ pub(super) fn rewards(fields: &mut Fields<'_>, dialect: Dialect) {
     } else if let Some(path) = prefers {
         let message = "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound";
         fields.remark(RemarkKind::NotModelled, path, message);
+    }
+}
+
+/// Under ms-swift `max_length` limits prompts where completions are generated
+/// (`swift/rlhf_trainers/rollout_mixin.py`); its default of completions is 512 tokens.
+fn generated(fields: &mut Fields<'_>) {
+    const USUAL: u64 = 512;
+    let path = "max_completion_length";
+    let completion = match fields.word("rlhf_type").as_deref() {
+        Some("grpo") if !fields.is_auto(path) => Some(fields.count(path).unwrap_or(USUAL)),
+        Some("gkd") => fields.count(path),
+        _ => None,
+    };
+    let prompt = fields.draft.spec().plan.sequence_length;
+    if let (Some(prompt), Some(completion)) = (prompt, completion) {
+        fields.set("plan.sequence_length", &prompt.saturating_add(completion), "max_length");
+        let message = format!("prompts, with {completion} tokens of a completion");
+        fields.remark(RemarkKind::Assumed, "max_length", message);
     }
 }

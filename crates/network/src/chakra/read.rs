@@ -41,7 +41,7 @@ pub fn read(data: &[u8], file: &str) -> Result<Trace, Problem> {
     if trace.nodes.is_empty() {
         return Err(Problem::new("the trace has no nodes")
             .in_file(file)
-            .hint("a trace has `GlobalMetadata` and then nodes"));
+            .hint("a trace begins with `GlobalMetadata`, followed by nodes"));
     }
     Ok(trace)
 }

@@ -1,7 +1,7 @@
 //! Idle share of the devices during the steps.
 //!
-//! Responsible for: the share of a typical step, and whether a device is idle longer than it works. Waits
-//! for other ranks do not count as idle.
+//! Responsible for: the share of a typical step, and whether a device is idle longer than it computes. Waits
+//! for other ranks and copies do not count as idle.
 
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
@@ -23,8 +23,7 @@ pub(super) fn of(on: &Occupancy, windows: &Windows) -> (f64, bool) {
         .into_iter()
         .map(|(from, to)| {
             let compute = on.compute.within(from, to);
-            let exposed = (on.busy.within(from, to) - compute).min(on.communication.within(from, to)).max(0);
-            let idle = (to - from - compute - exposed).max(0);
+            let idle = (to - from - on.busy.within(from, to)).max(0);
             (idle as f64 / (to - from).max(1) as f64, (idle - compute) as f64)
         })
         .unzip();
@@ -59,5 +58,9 @@ mod tests {
         assert!((share - 0.2).abs() < 1e-9 && !is_bound, "{share}");
         let alone = Windows { steps: Vec::new(), ..windows };
         assert_eq!(of(&on, &alone), (0.8, true));
+        // Copies are work of the device.
+        on.busy = Intervals::union(vec![(0, 1150)]);
+        let (share, is_bound) = of(&on, &alone);
+        assert!((share - 50.0 / 1200.0).abs() < 1e-9 && !is_bound, "{share}");
     }
 }

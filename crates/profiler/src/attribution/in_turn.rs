@@ -6,6 +6,7 @@
 
 use super::cause::CauseClass;
 use super::jitter::Beyond;
+use super::naming::Found;
 use super::nodes::nodes;
 use super::verdict::{Kind, Named};
 use crate::Job;
@@ -23,6 +24,21 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
     let (least, most) = (costs().fold(f64::INFINITY, f64::min), costs().fold(0.0, f64::max));
     (all.len() > 1 && all.len() == job.members.len() && least >= SIMILAR * most)
         .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
+}
+
+/// Removes ranks at less than half of the largest cost if every recorded rank is named: each of them is late at
+/// times, and only the largest cost is an exception. Both lists are parallel.
+pub(super) fn keep_exceptions(job: &Job, found: &mut Vec<Found>, named: &mut Vec<Named>) {
+    let ranks: Option<BTreeSet<u32>> = of_ranks(named);
+    let most = named.iter().map(|one| one.cost_s).fold(0.0, f64::max);
+    if ranks.is_none_or(|ranks| ranks.len() < 2 || ranks.len() < job.members.len()) {
+        return;
+    }
+    let keeps: Vec<bool> = named.iter().map(|one| one.cost_s >= SIMILAR * most).collect();
+    let mut of_found = keeps.iter();
+    found.retain(|_| of_found.next().copied().unwrap_or(true));
+    let mut of_named = keeps.iter();
+    named.retain(|_| of_named.next().copied().unwrap_or(true));
 }
 
 /// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another
@@ -227,6 +243,18 @@ mod tests {
         let report = straggler_report(&mut Synthetic { stalls, ..plan }.job(), &JoinOptions::default());
         assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
         assert!(report.culprits.iter().any(|one| one.ranks == [5]), "{:?}", report.culprits);
+    }
+
+    /// Both ranks of a job are late at times. The rank with most of the delays is an exception, the other one
+    /// is its only reference.
+    #[test]
+    fn not_every_recorded_rank_is_named() {
+        let stalls = vec![(0, 0, 40_000_000), (0, 1, 40_000_000), (0, 3, 40_000_000), (1, 2, 30_000_000)];
+        let plan = Synthetic { tensor: 1, data: 2, steps: 4, stalls, ..Synthetic::default() };
+        let report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        assert_eq!(report.verdict, Verdict::Straggler, "{:?}", report.reasons);
+        let named: Vec<&[u32]> = report.culprits.iter().map(|one| one.ranks.as_slice()).collect();
+        assert_eq!(named, [[0]], "{:?}", report.culprits);
     }
 
     /// The hosts of a quarter of the ranks pause before every step: too many for one rank to be an exception,

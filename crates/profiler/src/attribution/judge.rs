@@ -8,7 +8,7 @@ use super::bounds::{not_traced, partly_recorded};
 use super::chain::Chains;
 use super::culprits::candidates;
 use super::idleness;
-use super::in_turn::{in_turn, paused, visited};
+use super::in_turn::{in_turn, keep_exceptions, paused, visited};
 use super::jitter::beyond;
 use super::links::{Links, LowRates, long_transfers, slow_groups};
 use super::measured::{Measured, at_most, real_span, usual_times};
@@ -178,12 +178,13 @@ fn judge(
     let order = candidates(&charges, &excess, &stages);
     let mut culprits: Vec<Culprit> = order.iter().map(|&member| measured.culprit(member)).collect();
     let found = measured.found(&order, (noise * count) as i64);
-    let found = measured.join_dependent(found);
+    let mut found = measured.join_dependent(found);
     let one_off = measured.one_off(&found, &culprits, (noise * count) as i64);
     let everyone = (0..job.members.len()).map(Delay::Member);
     let others = found.iter().flat_map(|found| &found.0).filter(|delay| !matches!(delay, Delay::Member(_)));
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
     let mut named = measured.named(&found, &culprits, bounded);
+    keep_exceptions(job, &mut found, &mut named);
     if let Some(work) = measured.of_work(&named, without, bounded, workers) {
         named = vec![work];
     }

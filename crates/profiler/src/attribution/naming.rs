@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 const FAR: i64 = 2;
 
 /// Delays, and their saving in nanoseconds of all steps once the previous ones are removed.
-type Found = (Vec<Delay>, i64);
+pub(super) type Found = (Vec<Delay>, i64);
 
 impl Measured<'_> {
     /// Delays with savings above `least` nanoseconds, among these members, all links and all stages.

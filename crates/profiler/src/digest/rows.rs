@@ -58,13 +58,15 @@ fn by_kind(trace: &RankTrace, table: &NameTable) -> Vec<bool> {
 }
 
 /// Marks calls that launched a device row, calls before its first row, the operator around each, and the
-/// operator with its shapes.
+/// operator with its shapes. Of copies, the outermost operator is marked as well: findings name it.
 fn launching(view: &View<'_>, keep: &mut [bool]) {
     let trace = view.trace;
     let host = &trace.host;
     let mut launched: Vec<u32> = trace.gpu.iter().filter_map(|row| row.correlation).collect();
     launched.sort_unstable();
     launched.dedup();
+    let copies = trace.gpu.iter().zip(&view.role).filter(|(_, role)| **role == Role::Copy);
+    let copied: BTreeSet<u32> = copies.filter_map(|(row, _)| row.correlation).collect();
     let first = trace.gpu.starts().first().copied().unwrap_or(i64::MAX);
     let shaped = operators(view);
     // Open rows of each thread: (end, row, whether it is an operator).
@@ -87,7 +89,9 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
         }
         keep[at] = true;
         let around = stack.iter().rev().find(|(.., operator)| *operator).map(|(_, at, _)| *at);
-        for row in [around, shaped.get(at).copied()].into_iter().flatten() {
+        let copies = row.correlation.is_some_and(|own| copied.contains(&own));
+        let outermost = stack.iter().find(|(.., operator)| copies && *operator).map(|(_, at, _)| *at);
+        for row in [around, outermost, shaped.get(at).copied()].into_iter().flatten() {
             if let Some(cell) = keep.get_mut(row as usize) {
                 *cell = true;
             }

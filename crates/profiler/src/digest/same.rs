@@ -3,11 +3,11 @@
 //! Responsible for: comparing all values that joint analyses derive from the host of one rank. The comparison
 //! is exact: any different launch, phase, gap or step is a difference.
 
-use crate::causes::{Cause, CauseUse, Where};
+use crate::causes::{Cause, CauseUse, Stacks, Where};
 use crate::communication::NameTable;
 use crate::occupancy::Occupancy;
 use crate::trace::{HostActivity, NONE};
-use crate::view::{Tables, View};
+use crate::view::{Role, Tables, View};
 use crate::waterfall::{Exchanges, Parts, RankWaterfall};
 use crate::windows::{CutBy, StepWindow, Windows, host_steps};
 use crate::{NameId, RankTrace};
@@ -19,6 +19,7 @@ pub(super) fn same(whole: &View<'_>, short: &RankTrace, tables: &Tables) -> bool
         && whole.found_by == view.found_by
         && whole.role == view.role
         && launches(whole).eq(launches(&view))
+        && copiers(whole) == copiers(&view)
         && host_steps(whole.trace) == host_steps(short)
         && occupancy(whole.trace) == occupancy(short)
         && idle(whole) == idle(&view)
@@ -28,6 +29,13 @@ pub(super) fn same(whole: &View<'_>, short: &RankTrace, tables: &Tables) -> bool
 fn launches(view: &View<'_>) -> impl Iterator<Item = Option<(i64, i64, u32)>> {
     let of = |row: HostActivity| (row.start, row.end, row.thread);
     view.launch.iter().map(move |&at| view.trace.host.get(at as usize).map(of))
+}
+
+/// Outermost operator of every copy, by device row.
+fn copiers<'a>(view: &View<'a>) -> Vec<Option<&'a str>> {
+    let stacks = Stacks::new(view.trace);
+    let rows = view.role.iter().zip(&view.launch);
+    rows.map(|(role, &launch)| (*role == Role::Copy).then(|| stacks.outermost(launch)).flatten()).collect()
 }
 
 fn occupancy(trace: &RankTrace) -> Occupancy {

@@ -4,6 +4,7 @@
 
 use super::{Context, Rule};
 use crate::profile::{Explained, Finding, Subject};
+use railwright_step::OperatorFamily;
 
 pub(super) struct UnfusedAttention;
 
@@ -27,13 +28,16 @@ impl Rule for UnfusedAttention {
 
     fn text(&self) -> &'static str {
         "A separate softmax kernel writes and reads the whole score matrix. Reported if such kernels take 2% \
-         of the step. Cost: their time. The scores also need memory.\n\n\
+         of the step that also has GEMMs. Cost: their time. The scores also need memory.\n\n\
          Remedies: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let (plain, all) = context.arithmetic(|_, name| is_plain_softmax(name));
-        if context.share(all) < 0.02 {
+        // Attention is a softmax between two GEMMs.
+        let has_gemms =
+            || context.kernels().any(|(kernel, _)| kernel.family == OperatorFamily::MatrixProduct);
+        if context.share(all) < 0.02 || !has_gemms() {
             return Vec::new();
         }
         vec![Finding {

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: a large share of memory-bound kernels. A usual share is not a finding.
 
+use super::remedies::{is_pytorch, of_xla};
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::KernelTable;
 use crate::profile::{Explained, Finding, Subject};
@@ -26,7 +27,7 @@ impl Rule for BoundByMemory {
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
          implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%. \
-         Pooling is not counted.\n\n\
+         Pooling and sorting are not counted.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }
@@ -47,6 +48,7 @@ impl Rule for BoundByMemory {
         let is_other = |name: &str| {
             is_not_fused(name)
                 || is_pooling(name)
+                || is_ordering(name)
                 || is_host && is_copy(name)
                 || table.family(name) == OperatorFamily::Embedding
         };
@@ -78,6 +80,8 @@ impl Rule for BoundByMemory {
                 "XLA has fused these kernels already: look for casts, transposes and recomputed values among them, and use kernels of cuDNN or Transformer Engine for attention, norms and cross-entropy"
             } else if are_mostly(|name| name.starts_with("triton_")) {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
+            } else if !is_pytorch(context.views) && !of_xla(context.views) {
+                "fuse them with their neighbours, so that intermediate results are neither written nor read again"
             } else {
                 "fuse them: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
             }
@@ -119,6 +123,15 @@ fn is_pooling(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// Tests whether an operator or a kernel orders values: each result depends on all of them, so neighbours
+/// cannot contain it.
+fn is_ordering(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.into_iter().any(|word| matches!(word, "sort" | "argsort" | "topk" | "msort"))
+        || ["radixsort", "mergesort", "bitonicsort"].iter().any(|part| name.contains(part))
+}
+
 /// Tests whether a row of the host is a copy, which may be one between host and device.
 fn is_copy(name: &str) -> bool {
     matches!(name, "aten::to" | "aten::_to_copy" | "aten::copy_")
@@ -146,6 +159,20 @@ mod tests {
             assert!(is_pooling(name), "{name}");
         }
         assert!(!is_pooling("aten::batch_norm") && !is_pooling("memory_pool_copy"));
+    }
+
+    #[test]
+    fn sorting_is_no_element_wise_work() {
+        for name in [
+            "modified_insertion_sort(float *, int, int *, int)",
+            "void at::native::bitonicSortKVInPlace<2, -1, 16, 16, float>(int)",
+            "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<Policy>(int)",
+            "aten::sort",
+            "aten::topk",
+        ] {
+            assert!(is_ordering(name), "{name}");
+        }
+        assert!(!is_ordering("sorted_norm_kernel") && !is_ordering("aten::mul"));
     }
 
     #[test]

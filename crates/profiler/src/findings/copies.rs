@@ -2,6 +2,7 @@
 //!
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
+use super::remedies::is_pytorch;
 use super::{Context, Rule, percent, short, top};
 use crate::causes::Stacks;
 use crate::profile::{Explained, Finding, Subject};
@@ -11,6 +12,9 @@ use railwright_step::columns::Class;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Copies;
+
+/// Minimum ratio of copies to compute at which overlap cannot remove most of their time.
+const OVERLAPPED: f64 = 2.0;
 
 impl Rule for Copies {
     fn id(&self) -> &'static str {
@@ -31,7 +35,9 @@ impl Rule for Copies {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let lost = context.mean(Label::Copy);
-        if context.share(lost) < 0.01 {
+        let compute = context.sum(Label::is_compute);
+        // Without compute there is no step that they delay.
+        if context.share(lost) < 0.01 || compute <= 0.0 {
             return Vec::new();
         }
         let kinds = top(context.times_under(|label| label == Label::Copy), 3);
@@ -63,7 +69,14 @@ impl Rule for Copies {
                     format!("{} of {} is in {}", percent(share), short(costliest), short(&name))
                 }))
                 .collect(),
-            advice: if !is_pageable && !is_local && apart {
+            advice: if !is_local && !is_pageable && lost > OVERLAPPED * compute {
+                "no overlap can hide these copies, because they take longer than all compute: keep the data on the device \
+                 between uses, or copy narrower formats"
+                    .to_owned()
+            } else if is_pageable && !is_pytorch(context.views) {
+                "copy from pinned memory (`cudaHostAlloc`, `cudaMemcpyAsync`), on a separate stream"
+                    .to_owned()
+            } else if !is_pageable && !is_local && apart {
                 "these copies run on a stream of their own, but the device has no other work: start them earlier (prefetch the next \
                  batch), or copy less"
                     .to_owned()
@@ -81,7 +94,8 @@ impl Rule for Copies {
                  and a bias to the linear layer"
                     .to_owned()
             } else if is_local {
-                "let the operator that copies or clears memory on the device write in place".to_owned()
+                "change the operator that copies or clears device memory, so that it writes in place"
+                    .to_owned()
             } else {
                 "overlap the copy with compute on a separate stream, or remove it".to_owned()
             },

@@ -69,6 +69,20 @@ const VIEWS: [&str; 25] = [
 /// Steps of the optimizers that PyTorch fuses (`torch.optim`: `fused=True`).
 const FUSED: [&str; 4] = ["#Adam.step", "#AdamW.step", "#SGD.step", "#Adagrad.step"];
 
+/// Calls that only prepare later ones: connections of a communicator (NCCL otherwise returns at once), memory
+/// of other processes, and kernels.
+const SET_UP: [&str; 9] = [
+    "ncclAll",
+    "ncclComm",
+    "ncclBroadcast",
+    "ncclReduce",
+    "ShareableHandle",
+    "IpcOpenMemHandle",
+    "cuKernelGetFunction",
+    "ModuleGetFunction",
+    "LibraryGetKernel",
+];
+
 /// Advice for long calls that launch the work of JAX or another program on XLA.
 const DISPATCH: &str = "these calls recur in later steps: run more work per dispatch (larger functions under `jax.jit`, `jax.lax.scan` for \
                         loops), and keep host cores free of other work";
@@ -251,7 +265,7 @@ impl<'a> Reader<'a> {
             Remedy::Buffers
         } else if any(&["Optimizer.step"]) && outer.contains("_foreach_") {
             if any(&FUSED) { Remedy::Optimizer } else { Remedy::OtherOptimizer }
-        } else if self.is_first(frame, call) {
+        } else if any(&SET_UP) || self.is_first(frame, call) {
             Remedy::First
         } else if operator.is_some_and(is_view) || self.stalled(frame).is_some() {
             Remedy::Unknown

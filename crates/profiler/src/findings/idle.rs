@@ -338,14 +338,17 @@ impl Rule for IdleCause {
             message: match (context.from_host(), self.cause) {
                 (true, Cause::LaunchBound) => "hosts spend time outside operators".to_owned(),
                 (true, Cause::Unknown) => {
-                    "hosts record no operator, and no frame that shows the cause".to_owned()
+                    "the cause is unknown: the host trace has neither an operator nor a frame".to_owned()
                 }
                 (false, Cause::Unknown) => match remedies::annotation(&rows) {
                     _ if mostly(&rows, is_compiled) => {
                         "host code of compiled regions leaves the device idle".to_owned()
                     }
                     Some(name) => {
-                        format!("the host records no call in `{}` and leaves the device idle", short(name))
+                        format!(
+                            "the host leaves the device idle in `{}`, without a recorded call",
+                            short(name)
+                        )
                     }
                     None => self.message.to_owned(),
                 },

@@ -258,7 +258,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
 
 /// Tests whether a rule's findings are delays by their ranks.
 fn is_of_ranks(id: &str) -> bool {
-    matches!(id, "straggler" | "slow-chip" | "unbalanced-experts" | "host-pauses")
+    matches!(id, "straggler" | "slow-chip" | "unbalanced-experts" | "host-pauses" | "clock-throttling")
 }
 
 /// Cost of a finding that findings before it contain because they are about the same delay: the same activity
@@ -293,10 +293,10 @@ fn kernels(context: &Context<'_>, found: &[Finding]) -> BTreeMap<String, f64> {
     times
 }
 
-/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes are one way towards
-/// the roofline, so the larger saving counts.
+/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes and narrower formats
+/// are ways to a faster kernel, as is its roofline, so the larger saving counts.
 fn contained(saved: &mut BTreeMap<String, f64>, id: &str, savings: &[(String, f64)]) -> f64 {
-    if !matches!(id, "below-roofline" | "matrix-shapes") {
+    if !matches!(id, "below-roofline" | "matrix-shapes" | "float32-products") {
         return 0.0;
     }
     let mut own: BTreeMap<&str, f64> = BTreeMap::new();
@@ -357,6 +357,7 @@ mod tests {
         let of = |saving: f64| vec![("gemm".to_owned(), saving)];
         assert!(contained(&mut saved, "below-roofline", &of(50.0)).abs() < 1e-9);
         assert!((contained(&mut saved, "matrix-shapes", &of(20.0)) - 20.0).abs() < 1e-9);
+        assert!((contained(&mut saved, "float32-products", &of(60.0)) - 50.0).abs() < 1e-9);
         assert!(contained(&mut saved, "unfused-attention", &of(20.0)).abs() < 1e-9);
     }
 

@@ -4,12 +4,14 @@
 //! allow. Excludes groups with a known dimension. Parallel sizes attribute only groups whose ranks the traces
 //! list.
 
+use super::remedies::is_forward;
 use super::{Context, time};
 use crate::groups::{Evidence, Group};
 use crate::matching::Lane;
 use crate::occupancy::Intervals;
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Share};
+use crate::windows::CutBy;
 use railwright_spec::human;
 use railwright_step::{CollectiveKind, Dimension};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +76,7 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     };
     let mut evidence: Vec<String> = rows.iter().take(LISTED).map(line).collect();
     if unrecorded {
-        evidence.push("the traces record no process groups: parallel sizes (`--layout`) cannot attribute these collectives".to_owned());
+        evidence.push("no trace records the groups of these collectives: parallel sizes (`--layout`) cannot attribute them".to_owned());
     }
     let by_sizes = most(&|key| key.0 == Known::BySizes);
     let mut operations: BTreeMap<Option<CollectiveKind>, i64> = BTreeMap::new();
@@ -86,7 +88,7 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     if by_sizes {
         advice.push("pass the parallel sizes with `--layout` to attribute these groups");
     }
-    advice.push(remedy(operation, reduces_by_ddp(context)));
+    advice.push(remedy(operation, context));
     if undivided {
         advice.push("record all ranks of these groups to separate transfers from waits");
     }
@@ -94,15 +96,18 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
 }
 
 /// Remedy for an operation of unknown purpose.
-fn remedy(operation: Option<CollectiveKind>, ddp: bool) -> &'static str {
+fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static str {
     match operation {
-        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) if ddp => {
+        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) if reduces_by_ddp(context) => {
             "these reductions belong to DistributedDataParallel: check that they start within the backward pass, use larger buckets \
              (`bucket_cap_mb`), or compress gradients (`bf16_compress_hook`)"
         }
         Some(CollectiveKind::AllToAll | CollectiveKind::Dispatch | CollectiveKind::Combine) => {
             "overlap these exchanges with compute that does not need their result (dense layers, the next micro-batch), or exchange \
              narrower formats"
+        }
+        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) if is_forward(context.views) => {
+            "overlap these reductions with compute that does not need their result, or reduce narrower formats"
         }
         Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
             "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
@@ -112,6 +117,11 @@ fn remedy(operation: Option<CollectiveKind>, ddp: bool) -> &'static str {
         }
         Some(CollectiveKind::Send | CollectiveKind::Receive | CollectiveKind::SendReceive) => {
             "start these messages earlier, and overlap them with compute that does not need them"
+        }
+        // Nothing shows that they recur.
+        Some(CollectiveKind::Broadcast) if context.windows.cut_by == CutBy::Nothing => {
+            "record steps after the start, where parameters are broadcast once; if broadcasts recur, broadcast less often \
+             (DistributedDataParallel with `broadcast_buffers=False` sends no buffers)"
         }
         Some(CollectiveKind::Broadcast) => {
             "broadcast less often; DistributedDataParallel with `broadcast_buffers=False` sends no buffers"

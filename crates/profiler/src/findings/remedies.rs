@@ -124,6 +124,40 @@ pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.trace.identity.source == Source::XPlane)
 }
 
+/// Tests whether the program is PyTorch: its profiler made the recording, or names are those of its operators
+/// and kernels. Recordings of Nsight Systems and rocprofv3 may be of any program.
+pub(super) fn is_pytorch(views: &[&View<'_>]) -> bool {
+    let of = |name: &str| {
+        ["aten::", "at::native", "c10::", "torch", "triton_"].iter().any(|part| name.contains(part))
+    };
+    let any_program =
+        |source: Source| matches!(source, Source::NsightSystems | Source::Rocpd | Source::XPlane);
+    views.iter().any(|view| !any_program(view.trace.identity.source) || view.trace.names.iter().any(of))
+}
+
+/// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has no
+/// options of PyTorch.
+fn of_plain(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::Allocation => {
+            "allocate device memory once, before the loop, and reuse it, or allocate from a pool (`cudaMallocAsync`)"
+        }
+        Cause::BlockingCopy => {
+            "copy asynchronously from pinned memory (`cudaHostAlloc`, `cudaMemcpyAsync`), and read results less often"
+        }
+        Cause::Synchronisation => {
+            "remove synchronizing calls (`cudaDeviceSynchronize`, `cudaStreamSynchronize`) between kernels"
+        }
+        Cause::Compilation => {
+            "record after warm-up: kernels are loaded at their first launch (`CUDA_MODULE_LOADING=EAGER` loads them at start)"
+        }
+        Cause::LaunchBound => {
+            "launch fewer, larger kernels: fuse them, or capture them in CUDA graphs; keep host cores free"
+        }
+        _ => return None,
+    })
+}
+
 /// Tests whether Nsight Systems made the recording.
 pub(super) fn of_nsight(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.trace.identity.source == Source::NsightSystems)
@@ -191,9 +225,12 @@ pub(super) fn of_unknown(views: &[&View<'_>], rows: &[&CauseRow], is_compiled: b
     if let Some(name) = annotation(rows) {
         return Some(of_annotation(name, of_nsight(views)));
     }
-    has_only_calls(views).then(|| {
-        "record the host's operators as well (`ProfilerActivity.CPU`): the trace contains only calls of the device's runtime".to_owned()
-    })
+    let how = if of_nsight(views) {
+        "add NVTX ranges, or sample the host's functions (`nsys profile --sample=process-tree`)"
+    } else {
+        "record the host's operators as well (`ProfilerActivity.CPU`)"
+    };
+    has_only_calls(views).then(|| format!("{how}: the trace contains only calls of the device's runtime"))
 }
 
 /// Tests whether the hosts recorded calls of the device's runtime alone: no operator, function or annotation.
@@ -212,8 +249,9 @@ pub(super) fn of_cause(
     rows: &[&CauseRow],
 ) -> Option<&'static str> {
     match cause {
+        Cause::LaunchBound if of_launches(views).is_some() => of_launches(views),
+        _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause),
         Cause::Allocation if !is_inference => Some(of_allocation(views, rows)),
-        Cause::LaunchBound => of_launches(views),
         _ => None,
     }
 }

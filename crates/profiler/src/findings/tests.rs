@@ -3,6 +3,7 @@
 mod evidence;
 mod idle;
 mod order;
+mod programs;
 mod reasons;
 mod remedies;
 

@@ -65,7 +65,8 @@ impl Rule for Throttling {
          (halves if there are fewer than six steps), per rank. Reported for at least four steps and 3% growth. Three quarters of \
          the GEMM time must grow, and every late step must be longer than every early one. Grouped GEMMs are excluded, \
          \
-         because routing changes their work. Cost: that share of their time. Clocks fall if a device is hot or draws \
+         because routing changes their work. Cost: half of the growth on the rank with the largest one, for which the others \
+         wait. Clocks fall if a device is hot or draws \
          too much power. The first steps of a recording are often cooler, so record in the middle of a run."
     }
 
@@ -80,7 +81,7 @@ impl Rule for Throttling {
         }
         let end = if steps.len() < THIRDS { steps.len() / 2 } else { steps.len() / 3 };
         let mut slower: Vec<(u32, f64)> = Vec::new();
-        let mut lost = 0.0;
+        let mut lost = 0.0_f64;
         for (view, rank) in context.views.iter().zip(&context.waterfall.ranks) {
             let calls = |steps: &[StepWindow]| {
                 let mut calls = Calls::new();
@@ -110,8 +111,8 @@ impl Rule for Throttling {
             let growing = found.iter().filter(|(before, after)| after > before).map(|(before, _)| before);
             if before > 0.0 && after / before > 1.0 + GROWTH && growing.sum::<f64>() >= AGREE * before {
                 slower.push((rank.rank, after / before - 1.0));
-                // Growth over the recording costs the mean step half of it.
-                lost += 0.5 * (after - before) / context.waterfall.ranks.len().max(1) as f64;
+                // Growth over the recording costs the mean step half of it, and the other ranks wait for it.
+                lost = lost.max(0.5 * (after - before));
             }
         }
         if slower.is_empty() {

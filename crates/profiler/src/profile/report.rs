@@ -16,7 +16,7 @@ use crate::phases::FoundBy;
 use crate::roofline::Roofline;
 use crate::serving::Serving;
 use crate::telemetry::Health;
-use crate::trace::Identity;
+use crate::trace::{Identity, Source};
 use crate::tree::Node;
 use crate::view::{Role, View};
 use crate::waterfall::{
@@ -207,9 +207,13 @@ pub(super) fn report(
     warnings.extend(bounds(waterfall, samples));
     let unrecorded = views.iter().any(|view| view.from_host && launches_work(view.trace));
     if unrecorded {
-        let message = "the host launched kernels, but none was recorded: times are those of host operators, and the device's are unknown; \
-                       record with `ProfilerActivity.CUDA`";
-        warnings.push(Warning::new("kernels-not-recorded", message.to_owned()));
+        let is_nsight = views.iter().any(|view| view.trace.identity.source == Source::NsightSystems);
+        let option = if is_nsight { "nsys profile --trace=cuda,nvtx" } else { "ProfilerActivity.CUDA" };
+        let message = format!(
+            "the host launched kernels, but none was recorded: times are those of host operators, and the device's are \
+             unknown; record with `{option}`"
+        );
+        warnings.push(Warning::new("kernels-not-recorded", message));
     }
     let hardware = Hardware::ALL.map(|hardware| {
         part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))

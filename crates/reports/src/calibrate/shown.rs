@@ -46,6 +46,7 @@ impl Answer for Shown {
             format!(": {}{with}{over}", self.calibration.accelerator).into(),
         ]);
         figures(&mut document, &self.calibration);
+        document.next_step("`railwright estimate --calibration FILE` applies a calibration to a run");
         document
     }
 }

@@ -52,7 +52,8 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
         sources.push(format!("GPU-hour, {}", first_source(&price.source)));
     }
     let electricity = &bill.electricity_price;
-    pairs.push((
+    document.pairs(pairs);
+    let energy = (
         "energy",
         format!(
             "{} at {}: {} at ${:.3} per kWh (usually included in the rental price)",
@@ -62,10 +63,13 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
             electricity.amount.get(),
         )
         .into(),
-    ));
+    );
     sources.push(format!("kWh, {}", first_source(&electricity.source)));
-    pairs.push(("prices", Cell::new(sources.join("; "), Tone::Faint)));
-    document.pairs(pairs);
+    let prices = ("prices", Cell::new(sources.join("; "), Tone::Faint));
+    document.details(|details| {
+        details.heading("energy and prices");
+        details.pairs(vec![energy, prices]);
+    });
 }
 
 /// The first of several sources; `--why cost` has all.

@@ -88,11 +88,10 @@ impl Answered {
     fn verdict(&self) -> String {
         let Some(last) = self.curve.points.last() else { return self.title() };
         format!(
-            "{}: {:.1} GB/s bus bandwidth with {}; time {} longer than in closed form",
+            "{}: {:.1} GB/s bus bandwidth with {}",
             self.title(),
             last.bus_bandwidth.gb(),
             human::bytes(last.bytes),
-            human::percent(last.time / last.closed_form - 1.0)
         )
     }
 

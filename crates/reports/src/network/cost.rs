@@ -152,14 +152,18 @@ impl Answer for Compared {
         if !comparison.sweep.is_empty() {
             let about =
                 "switch ports and transceivers only; ratio: price of a port over that of a transceiver";
-            document.heading_with(format!("saving vs. {}", first.name), about);
-            document.table(self.sweep());
+            document.details(|details| {
+                details.heading_with(format!("saving vs. {}", first.name), about);
+                details.table(self.sweep());
+            });
         }
         if !comparison.break_even.is_empty() {
             let about =
                 "ratio: price of a port over that of a transceiver at which two designs cost the same";
-            document.heading_with("break-even", about);
-            document.table(self.break_even());
+            document.details(|details| {
+                details.heading_with("break-even", about);
+                details.table(self.break_even());
+            });
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
             document.heading_with("price by size", "dollars per device, including NICs");

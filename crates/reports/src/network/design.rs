@@ -73,6 +73,10 @@ impl Answer for Answered {
         }
         document.table(self.table());
         document.blocks.push(Block::Bullets(self.remarks()));
+        document.details(|details| {
+            details.heading("notes");
+            details.blocks.push(Block::Bullets(self.notes()));
+        });
         if let Some(next) = &self.next {
             document.next_step(format!("`{next}`"));
         }
@@ -172,7 +176,7 @@ impl Answered {
             Column::numbers("power").unit("w").expendable(2),
             Column::numbers("cost per M tokens").unit("usd").expendable(1),
             Column::numbers("simulated cost per M tokens").unit("usd"),
-            Column::prose("plan").expendable(3),
+            Column::prose("plan").expendable(3).below(),
         ];
         // A network off the front is never shown without a mark.
         let is_marked = self.shows_all || shown.iter().any(|row| !row.on_front);
@@ -247,11 +251,13 @@ impl Answered {
         let verdict = match contenders.as_slice() {
             [] => return Vec::new(),
             [winner] => Cell::new(
-                format!(
-                    "lowest simulated cost per token{among}: {} (devices, network and electricity over {} years)",
-                    named(winner),
-                    self.years
-                ),
+                {
+                    equal.push(Cell::from(format!(
+                        "lowest simulated cost{among}: devices, network and electricity over {} years",
+                        self.years
+                    )));
+                    format!("lowest cost per token: {}", named(winner))
+                },
                 Tone::Strong,
             ),
             [first, others @ ..] => {
@@ -260,11 +266,11 @@ impl Answered {
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
                 let list: Vec<String> = others.iter().take(NAMED).map(|row| named(row)).collect();
                 equal.push(Cell::from(format!("equal cost per token: {}{more}", list.join("; "))));
-                let lowest = format!(
-                    "lowest simulated cost per token{among}: {}; equal within the intervals: {} more",
-                    named(first),
-                    others.len()
-                );
+                equal.push(Cell::from(format!(
+                    "lowest simulated cost{among}; costs within the intervals are equal"
+                )));
+                let lowest =
+                    format!("lowest cost per token: {} (equal: {} more)", named(first), others.len());
                 Cell::new(lowest, Tone::Doubtful)
             }
         };
@@ -342,7 +348,18 @@ impl Answered {
             remarks.push(Cell::new(what, Tone::Doubtful));
         }
         remarks.extend(self.judgement().into_iter().skip(1));
-        remarks.extend(self.without_step());
+        for warning in &self.codesign.warnings {
+            remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
+        }
+        if !self.chosen.is_empty() {
+            remarks.push(Cell::from(format!("defaults: {}", self.chosen.join("; "))));
+        }
+        remarks
+    }
+
+    /// Meaning of the table's words, and what the answer assumes.
+    fn notes(&self) -> Vec<Cell> {
+        let mut remarks = self.without_step();
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
         if across.is_empty() {
@@ -368,18 +385,12 @@ impl Answered {
                 human::whole(across.len() as u64)
             )));
         }
-        for warning in &self.codesign.warnings {
-            remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
-        }
         for refused in &self.codesign.refused {
             let speed = gigabits(refused.speed);
             remarks.push(Cell::new(
                 format!("not shown: {} at {speed}: {}", refused.kind.name(), refused.problem.message),
                 Tone::Faint,
             ));
-        }
-        if !self.chosen.is_empty() {
-            remarks.push(Cell::from(format!("defaults: {}", self.chosen.join("; "))));
         }
         remarks
     }

@@ -117,9 +117,11 @@ impl Answer for Paper {
             Tone::Faint,
         ));
         document.blocks.push(Block::Bullets(reasons(report)));
-        workloads(report, &mut document);
-        sweeps(report, &mut document);
-        money(report, &mut document);
+        document.details(|details| {
+            workloads(report, details);
+            sweeps(report, details);
+            money(report, details);
+        });
         document
     }
 }

@@ -98,6 +98,10 @@ impl Answer for Simulated {
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
+        document.details(|details| {
+            details.heading("notes");
+            details.blocks.push(Block::Bullets(DEFINITIONS.map(Cell::from).to_vec()));
+        });
         let failures = if self.is_on_file { "" } else { "; `--fail PART` simulates a failure" };
         document.next_step(format!("`--routing ecmp --seeds 16` simulates hash collisions{failures}"));
         document
@@ -184,20 +188,18 @@ fn dimensions(simulation: &Simulation) -> Table {
     }
 }
 
+/// Meaning of the tables.
+const DEFINITIONS: [&str; 2] = [
+    "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: one dimension without the others; slowdown: within the step, relative to alone",
+    "links: directed; busy: share of the step in which traffic of this run occupies the links, at attained rates (below the capacity)",
+];
+
 fn remarks(simulation: &Simulation) -> Vec<Cell> {
-    let mut remarks = vec![
-        Cell::from(
-            "dimensions: all communication of a step, overlapped or not, on the slowest stage; alone: one dimension without the others; slowdown: within the step, relative to alone",
-        ),
-        Cell::from(
-            "links: directed; busy: share of the step in which traffic of this run occupies the links, at attained rates (below the capacity)",
-        ),
-    ];
-    remarks.push(Cell::from(if simulation.is_exact {
+    let mut remarks = vec![Cell::from(if simulation.is_exact {
         "process groups of a dimension are equivalent in this network, so one per dimension is simulated"
     } else {
         "approximate: process groups of a dimension differ on this network; the slowest determines the time"
-    }));
+    })];
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
         remarks.push(Cell::from("routes: of one hash seed; --seeds 16 shows the distribution over seeds"));
     }

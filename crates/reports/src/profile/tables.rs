@@ -80,8 +80,10 @@ impl Shown {
         document.pairs(pairs);
     }
 
-    pub(super) fn findings(&self, document: &mut Document) {
+    pub(super) fn findings(&self, document: &mut Document, terminal: Terminal) {
         const MOST: usize = 8;
+        /// Lines of evidence of a finding without `-v`.
+        const EVIDENCE: usize = 2;
         let findings = &self.report.findings;
         if findings.is_empty() {
             return;
@@ -105,7 +107,12 @@ impl Shown {
                 document.blocks.push(Block::Bullets(first.collect()));
                 continue;
             }
-            let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
+            let kept = if terminal.verbose { finding.evidence.len() } else { EVIDENCE };
+            let mut lines: Vec<Cell> =
+                finding.evidence.iter().take(kept).map(|line| line.as_str().into()).collect();
+            if let Some(more) = finding.evidence.len().checked_sub(kept).filter(|more| *more > 0) {
+                lines.push(format!("{more} more with `-v`").into());
+            }
             if finding.shared > 0.0 {
                 lines.push(format!("{} of this cost is also in other findings", time(finding.shared)).into());
             }

@@ -34,6 +34,13 @@ impl Answer for Measured {
         let has_flow = self.0.predictor == Predictor::Flow;
         let predicted = all.iter().filter(|row| row.skipped.is_none()).count();
         let mut document = Document::default();
+        if let Some(errors) = overall.flow.as_ref().or(overall.closed_form.as_ref()) {
+            document.verdict(format!(
+                "bus bandwidth: median error {}, 90% of rows within {}",
+                human::percent(errors.median_absolute),
+                human::percent(errors.p90_absolute)
+            ));
+        }
         document.heading_with(
             "errors of bus bandwidth by fabric",
             format!("{}, positive: predicted bandwidth too high", counted(all.len(), predicted)),
@@ -50,13 +57,18 @@ impl Answer for Measured {
                 Some(assumed) => format!("{}; topology not published, assumed: {assumed}", group.fabric),
                 None => group.fabric.clone(),
             };
-            document.heading_with(group.name(), remark);
-            document.table(sizes(group.rows.iter().filter_map(|&row| all.get(row)), has_flow));
+            document.details(|details| {
+                details.heading_with(group.name(), remark);
+                details.table(sizes(group.rows.iter().filter_map(|&row| all.get(row)), has_flow));
+            });
         }
         if !skipped.is_empty() {
-            document.heading("skipped");
-            document.table(skipped_rows(skipped));
+            document.details(|details| {
+                details.heading("skipped");
+                details.table(skipped_rows(skipped));
+            });
         }
+        document.next_step("`railwright network collective` predicts a collective on a network of your own");
         document
     }
 }

@@ -34,6 +34,14 @@ impl Answer for Judged {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         let Regret { sweeps: all, overall, sources, targets, .. } = &self.0;
+        if overall.sweeps > 0 {
+            document.verdict(format!(
+                "median regret {}, {} in the worst of {}",
+                human::percent(overall.median),
+                human::percent(overall.worst),
+                human::several(overall.sweeps as u64, "sweep")
+            ));
+        }
         document.heading_with(
             "regret of the predicted choice, by source",
             format!(
@@ -68,6 +76,8 @@ impl Answer for Judged {
         }
         document.heading_with("with memory", "choice: the layout predicted to be fastest and to fit");
         document.table(memory(&self.0.memory));
+        document
+            .next_step("`railwright tune FILE --measured VARIANT=LOG` ranks layouts by measured step times");
         document
     }
 }

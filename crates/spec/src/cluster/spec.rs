@@ -216,7 +216,10 @@ impl ClusterSpec {
                     .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\""));
             }
         };
-        spec.build(accelerator)
+        let is_assumed = self.preset.is_none() && self.network_bandwidth.is_none();
+        let mut cluster = spec.build(accelerator)?;
+        cluster.network.is_assumed = is_assumed;
+        Ok(cluster)
     }
 
     /// Resolves the cluster with its calibration. `read` returns the text of a file by its path.
@@ -277,6 +280,7 @@ impl ClusterSpec {
             latency: self.network_latency.unwrap_or(Seconds::from_micros(5.0)),
             tiers: self.network_tiers.map_or_else(Vec::new, |tiers| tiers.0),
             in_network_reduction: self.network_reduction.unwrap_or(false),
+            is_assumed: false,
             rail_forwarding: 1.0,
         };
         let host = Host {

@@ -29,7 +29,7 @@ impl ClusterSpec {
             scale_up_bandwidth: Some(cluster.scale_up.bandwidth),
             scale_up_link: Some(cluster.scale_up.link.clone()),
             scale_up_reduction: Some(cluster.scale_up.in_network_reduction),
-            network_bandwidth: Some(cluster.network.bandwidth),
+            network_bandwidth: (!cluster.network.is_assumed).then_some(cluster.network.bandwidth),
             network_kind: Some(cluster.network.kind.clone()),
             network_latency: Some(cluster.network.latency),
             network_tiers: Some(Tiers(cluster.network.tiers.clone())),

@@ -237,8 +237,7 @@ impl PlanSpec {
     }
 }
 
-/// Default context-parallel algorithm: ring if the generation supports it, else its first supported
-/// algorithm.
+/// Default context-parallel algorithm: ring if the generation supports it, else the first that it supports.
 fn context_kind(software: &Software) -> ContextKind {
     let offered = &software.offers.context;
     match offered.first() {

@@ -53,8 +53,7 @@ pub fn end_balanced_layers(model: &Model, parts: u64) -> Vec<u64> {
     split
 }
 
-/// Splits by cumulative weights of GEMMs, head included. A layer that crosses the end of a share belongs to
-/// the share.
+/// Splits by cumulative weights of GEMMs, head included. A layer across the end of a share belongs to it.
 pub fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
     let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
     let head = (model.vocabulary * model.hidden_size) as f64;

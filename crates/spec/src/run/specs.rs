@@ -135,6 +135,7 @@ choice!(Activation {
     "gelu" => Self::Gelu,
     "relu" => Self::Relu,
     "squared_relu" | "relu2" => Self::SquaredRelu,
+    "clamped_quick_gelu" => Self::ClampedQuickGelu,
 });
 
 impl ModelSpec {

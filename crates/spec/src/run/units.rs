@@ -67,8 +67,7 @@ pub(crate) const AMOUNT: &[Unit] = &[
 /// Longest number in characters.
 const MOST_DIGITS: usize = 40;
 
-/// Splits a text into number and unit, and scales the number. Ignores spaces and underscores between and
-/// within them.
+/// Splits a text into number and unit, and scales the number. Ignores spaces and underscores.
 pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     let plain: String = text.trim().chars().filter(|c| *c != '_').collect();
     let names = || units.iter().filter(|u| !u.0.is_empty()).map(|u| format!("`{}`", u.0)).collect::<Vec<_>>();

@@ -75,6 +75,7 @@ struct Changes {
     /// Host time per local expert and GEMM, in microseconds.
     host_us_per_expert_product: Option<f64>,
     masks_attention: Option<bool>,
+    contiguous_context: Option<bool>,
     /// Sustained over measured rate of collectives.
     collective_rate: Option<f64>,
     /// Slowdown of compute by overlapped communication.
@@ -185,6 +186,7 @@ impl Changes {
             collective_rate: self.collective_rate.unwrap_or(software.collective_rate),
             overlap_slowdown: self.overlap_slowdown.unwrap_or(software.overlap_slowdown),
             masks_attention: self.masks_attention.unwrap_or(software.masks_attention),
+            contiguous_context: self.contiguous_context.unwrap_or(software.contiguous_context),
             fused_softmax: self.fused_softmax.unwrap_or(software.fused_softmax),
             gradients: self.gradients.or(software.gradients),
             gradient_reduce: self.gradient_reduce.or(software.gradient_reduce),

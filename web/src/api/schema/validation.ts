@@ -52,6 +52,14 @@ export interface RowResult {
    */
   predicted_step_time_high_s: number | null
   /**
+   * Lower end of the 50% interval.
+   */
+  predicted_step_time_half_low_s: number | null
+  /**
+   * Upper end of the 50% interval.
+   */
+  predicted_step_time_half_high_s: number | null
+  /**
    * Predicted peak memory in bytes, by the row's metric.
    */
   predicted_peak_memory_bytes: number | null
@@ -169,6 +177,10 @@ export interface Errors {
    * Share of measured step times inside the predicted 90% interval.
    */
   interval_coverage: number | null
+  /**
+   * Share of measured step times inside the predicted 50% interval.
+   */
+  half_interval_coverage: number | null
   /**
    * Spearman's correlation of predicted and measured step times within sweeps (one source, model,
    * accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by

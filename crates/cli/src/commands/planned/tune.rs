@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         Err(ended) => return printer.ended(ended),
     };
     if !arguments.diff {
-        let output = Output { json: arguments.json, ..Output::default() };
+        let output = Output { json: arguments.json, verbose: arguments.verbose, ..Output::default() };
         printer.answer(&answer, &output)?;
     }
     if let Err(ended) = write_tuned(&request, &answer, printer) {

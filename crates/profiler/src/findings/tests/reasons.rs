@@ -17,8 +17,28 @@ fn communication_without_groups_gets_no_advice_about_the_layout() {
     let found = one_rank(|_, r| r.row(ALL_REDUCE, 2_000 * MICROSECOND, GpuKind::Kernel, 20, None));
     let one = the(&found, "exposed-other");
     assert!(!one.advice.contains("layout") && one.advice.contains("reductions"), "{one:#?}");
-    assert!(one.evidence.iter().any(|line| line.contains("record no process groups")), "{one:#?}");
+    assert!(one.evidence.iter().any(|line| line.contains("no trace records the groups")), "{one:#?}");
     assert!(one.evidence[1].starts_with("all_reduce of an unrecorded group: 2.00 ms"), "{one:#?}");
+}
+
+/// Without a backward pass, reductions cannot overlap with it. Without steps, nothing shows that broadcasts recur.
+#[test]
+fn remedies_of_unknown_groups_follow_what_was_recorded() {
+    let of = |trains: bool| {
+        let found = one_rank(|_, r| {
+            r.row(ALL_REDUCE, 2_000 * MICROSECOND, GpuKind::Kernel, 20, None);
+            r.kernel(if trains { "flash_bwd_kernel" } else { GEMM }, 2_000 * MICROSECOND);
+        });
+        the(&found, "exposed-other").advice.contains("backward pass")
+    };
+    assert!(of(true) && !of(false));
+    let mut recorder = Recorder::new(0, 2, &[]);
+    for at in 0..6 {
+        recorder.row("ncclDevKernel_Broadcast_RING_LL()", 900 * MICROSECOND, GpuKind::Kernel, 20, None);
+        recorder.kernel(GEMM, (500 + 70 * at * at) * MICROSECOND);
+    }
+    let found = context_of(vec![recorder.done()]);
+    assert!(the(&found, "exposed-other").advice.contains("after the start"), "{found:#?}");
 }
 
 fn one_of_two(elements: u64) -> Vec<Finding> {

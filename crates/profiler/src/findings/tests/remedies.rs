@@ -36,7 +36,10 @@ fn allocation_is_of_pinned_memory_a_retry_an_emptied_or_a_growing_cache() {
 #[test]
 fn an_annotation_around_idle_time_is_named() {
     let finding = advice(None, (HostKind::Annotation, "# sparse arch"), "idle-unknown");
-    assert_eq!(finding.message, "the host records no call in `# sparse arch` and leaves the device idle");
+    assert_eq!(
+        finding.message,
+        "the host leaves the device idle in `# sparse arch`, without a recorded call"
+    );
     assert!(finding.advice.starts_with("inspect the code in `# sparse arch`"), "{finding:#?}");
     let finding = advice(None, (HostKind::Annotation, "wandb.log"), "idle-unknown");
     assert!(finding.advice.contains("`wandb.log` less often"), "{finding:#?}");
