@@ -51,11 +51,17 @@ impl Ideal {
     }
 
     /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time,
-    /// then from other compute. Ideal time beyond all compute is dropped, as no kernel contains it.
+    /// then from other compute. A step with less compute than that is unchanged: the operations are not its own.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
+        const COMPUTE: [Label; 4] =
+            [Label::Attention, Label::MatrixProduct, Label::OtherCompute, Label::MemoryBound];
         let wanted = self.nanoseconds();
         rank.total = Parts::default();
         for step in &mut rank.steps {
+            if wanted > COMPUTE.iter().map(|label| step.get(*label)).sum() {
+                rank.total.merge(step);
+                continue;
+            }
             let (products, attention) = (step.get(Label::MatrixProduct), step.get(Label::Attention));
             let both = products + attention;
             let from_attention = match wanted.min(both) {
@@ -64,7 +70,7 @@ impl Ideal {
             };
             let mut left = wanted;
             left -= step.shift(Label::Attention, Label::Ideal, from_attention);
-            for label in [Label::MatrixProduct, Label::Attention, Label::OtherCompute, Label::MemoryBound] {
+            for label in COMPUTE {
                 left -= step.shift(label, Label::Ideal, left);
             }
             rank.total.merge(step);
@@ -102,6 +108,7 @@ mod tests {
             (get(Label::Ideal), get(Label::MatrixProduct), get(Label::Attention), rank.total.total())
         };
         assert_eq!(take(200.0), (200, 150, 50, 450));
-        assert_eq!(take(5000.0), (400, 0, 0, 450));
+        assert_eq!(take(400.0), (400, 0, 0, 450));
+        assert_eq!(take(5000.0), (0, 300, 100, 450));
     }
 }
