@@ -70,7 +70,7 @@ impl Ideal {
             };
             let mut left = wanted;
             left -= step.shift(Label::Attention, Label::Ideal, from_attention);
-            for label in COMPUTE {
+            for label in COMPUTE.into_iter().skip(1) {
                 left -= step.shift(label, Label::Ideal, left);
             }
             rank.total.merge(step);
