@@ -26,8 +26,8 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
         .then(|| format!("all {} recorded ranks delay each other in turn at similar costs", all.len()))
 }
 
-/// Removes ranks at less than half of the largest cost if every recorded rank is named: each of them is late at
-/// times, and only the largest cost is an exception. Both lists are parallel.
+/// Removes ranks at less than half of the largest cost if every recorded rank is named: each of them is late
+/// at times, and only the largest cost is an exception. Both lists are parallel.
 pub(super) fn keep_exceptions(job: &Job, found: &mut Vec<Found>, named: &mut Vec<Named>) {
     let ranks: Option<BTreeSet<u32>> = of_ranks(named);
     let most = named.iter().map(|one| one.cost_s).fold(0.0, f64::max);

@@ -293,8 +293,8 @@ fn kernels(context: &Context<'_>, found: &[Finding]) -> BTreeMap<String, f64> {
     times
 }
 
-/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes and narrower formats
-/// are ways to a faster kernel, as is its roofline, so the larger saving counts.
+/// Savings of kernels that a finding about the same inefficiency contains: aligned shapes and narrower
+/// formats are ways to a faster kernel, as is its roofline, so the larger saving counts.
 fn contained(saved: &mut BTreeMap<String, f64>, id: &str, savings: &[(String, f64)]) -> f64 {
     if !matches!(id, "below-roofline" | "matrix-shapes" | "float32-products") {
         return 0.0;

@@ -135,8 +135,8 @@ pub(super) fn is_pytorch(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| !any_program(view.trace.identity.source) || view.trace.names.iter().any(of))
 }
 
-/// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has no
-/// options of PyTorch.
+/// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has
+/// no options of PyTorch.
 fn of_plain(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::Allocation => {

@@ -21,7 +21,8 @@ fn communication_without_groups_gets_no_advice_about_the_layout() {
     assert!(one.evidence[1].starts_with("all_reduce of an unrecorded group: 2.00 ms"), "{one:#?}");
 }
 
-/// Without a backward pass, reductions cannot overlap with it. Without steps, nothing shows that broadcasts recur.
+/// Without a backward pass, reductions cannot overlap with it. Without steps, nothing shows that broadcasts
+/// recur.
 #[test]
 fn remedies_of_unknown_groups_follow_what_was_recorded() {
     let of = |trains: bool| {
