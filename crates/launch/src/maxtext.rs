@@ -388,11 +388,10 @@ fn choices(fields: &mut Fields<'_>) {
         }
     }
     stored(fields);
+    // The others are fused kernels.
     let path = "attention";
-    match fields.word(path).as_deref() {
-        Some("dot_product") => fields.set("plan.attention_kernel", &AttentionKernel::Unfused, path),
-        // The others are fused kernels.
-        _ => {}
+    if fields.word(path).as_deref() == Some("dot_product") {
+        fields.set("plan.attention_kernel", &AttentionKernel::Unfused, path);
     }
     for (path, key) in [
         ("optimizer_memory_host_offload", "plan.offload.optimizer"),

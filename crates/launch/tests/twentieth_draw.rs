@@ -50,7 +50,7 @@ fn prompts_and_completions_of_ms_swift() {
     };
     let length = |kind: &str, more: &str| {
         let read = folder::read(&script(kind, more), "run.sh", &[]);
-        folder::value(&read, "plan.sequence_length").to_owned()
+        folder::value(&read, "plan.sequence_length")
     };
     assert_eq!(length("grpo", "--max_completion_length 32"), "800");
     assert_eq!(length("grpo", ""), "1280");

@@ -154,7 +154,7 @@ impl Writer for TorchtitanWriter {
             Some(text) => {
                 let file = "railwright_plan.py".to_owned();
                 let of_python = lost(&TorchtitanReader, &text, &file, run, REASONS);
-                not_expressed = of_either(not_expressed, of_python, &file);
+                not_expressed = of_either(&not_expressed, &of_python, &file);
                 files.push(WrittenFile { name: file, text, version: "2026-08" });
             }
             None => not_expressed.push(Lost {
@@ -170,7 +170,7 @@ impl Writer for TorchtitanWriter {
 }
 
 /// What the TOML or the Python lacks; what only one of them lacks names it.
-fn of_either(toml: Vec<Lost>, python: Vec<Lost>, file: &str) -> Vec<Lost> {
+fn of_either(toml: &[Lost], python: &[Lost], file: &str) -> Vec<Lost> {
     let has = |list: &[Lost], lost: &Lost| list.iter().any(|other| other.key == lost.key);
     let only = |lost: &Lost, file: &str| Lost {
         key: lost.key.clone(),
@@ -178,9 +178,9 @@ fn of_either(toml: Vec<Lost>, python: Vec<Lost>, file: &str) -> Vec<Lost> {
     };
     let mut out: Vec<Lost> = toml
         .iter()
-        .map(|lost| if has(&python, lost) { lost.clone() } else { only(lost, "torchtitan.toml") })
+        .map(|lost| if has(python, lost) { lost.clone() } else { only(lost, "torchtitan.toml") })
         .collect();
-    out.extend(python.iter().filter(|lost| !has(&toml, lost)).map(|lost| only(lost, file)));
+    out.extend(python.iter().filter(|lost| !has(toml, lost)).map(|lost| only(lost, file)));
     out
 }
 
