@@ -163,8 +163,8 @@ impl Answered {
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        let layout = format!(", {likely} likely to fit: {}", best.short_layout);
-        document.spans(vec![Cell::new(time, Tone::Good), layout.into()]);
+        document.spans(vec![Cell::new(time, Tone::Good), format!(", {likely} likely to fit").into()]);
+        document.paragraph(format!("layout: {}", best.short_layout));
         document.paragraph(format!(
             "50% interval {} to {}, 90% {} to {}; {}",
             human::seconds(interval.half_low),
