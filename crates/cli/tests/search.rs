@@ -40,7 +40,6 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
         "best by step time, with a fit probability of at least 0.9",
-        "search space\n  layouts  ",
         "defaults: ",
         "ranking: by step time",
         "vs.",
