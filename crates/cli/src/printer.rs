@@ -6,7 +6,6 @@
 
 mod interruptible;
 mod progress;
-mod talk;
 mod watched;
 
 use crate::args::{ColourChoice, Format, Global, Output};
@@ -15,7 +14,7 @@ use crate::input::{self, Caller};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
 use railwright_commands::{Ended, Front, Work};
 use railwright_report::document::{self, Document, Tone};
-use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, text};
+use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, talk, text};
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;

@@ -40,8 +40,8 @@ fn commands() -> Vec<Vec<String>> {
     commands
 }
 
-/// Reports whose first screen is limited. Lists, ten layouts with two lines each, tables of a file and claims of
-/// a paper are longer.
+/// Reports whose first screen is limited. Lists, ten layouts with two lines each, tables of a file and claims
+/// of a paper are longer.
 const ONE_SCREEN: [&str; 8] =
     ["estimate", "memory", "size", "whatif", "recompute", "balance", "tune", "sensitivity"];
 

@@ -62,7 +62,7 @@ fn selective_recompute_of_405b_gains_a_fifth() {
 
 #[test]
 fn flags_give_what_is_equal_on_all_stages() {
-    let answer = run(&with("recompute", &LARGE, &["--uniform"]));
+    let answer = run(&with("recompute", &LARGE, &["--uniform", "-v"]));
     assert_eq!(answer.code, 0, "{}", answer.stderr);
     for line in ["--recompute-granularity", "[activation_checkpoint]", "memory without recompute", "per GiB"]
     {

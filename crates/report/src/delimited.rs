@@ -2,6 +2,7 @@
 
 use crate::clean;
 use crate::document::{Block, Column, Document, Table};
+use serde_json::Value;
 
 /// First table of the report, or its bars and pairs if it has no table.
 pub fn render(document: &Document) -> String {
@@ -40,4 +41,21 @@ pub fn lines(header: &[String], rows: Vec<Vec<String>>) -> String {
         let _ = writer.write_record(row.iter().map(|cell| clean::cell(cell).into_owned()));
     }
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+/// Every number and text of a JSON value as a row: its path and the value.
+pub fn flatten(path: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                flatten(&format!("{path}.{key}"), inner, rows);
+            }
+        }
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, inner)| flatten(&format!("{path}.{i}"), inner, rows));
+        }
+        Value::Null => {}
+        Value::String(text) => rows.push(vec![path.to_owned(), text.clone()]),
+        other => rows.push(vec![path.to_owned(), other.to_string()]),
+    }
 }

@@ -273,6 +273,14 @@ impl Document {
         }
     }
 
+    /// Adds a table with its heading that a terminal omits by default.
+    pub fn detail(&mut self, title: impl Into<String>, remark: impl Into<String>, table: Table) {
+        self.details(|details| {
+            details.heading_with(title, remark);
+            details.table(table);
+        });
+    }
+
     /// All blocks in order, with those of details in their place.
     pub fn all(&self) -> impl Iterator<Item = &Block> {
         fn flat(block: &Block) -> Vec<&Block> {

@@ -26,6 +26,7 @@ pub mod document;
 pub mod html;
 pub mod markdown;
 pub mod prometheus;
+pub mod talk;
 mod terminal;
 pub mod text;
 mod widths;

@@ -107,6 +107,34 @@ pub fn filled(first: &str, rest: &str, text: &str) -> String {
     out
 }
 
+/// A setting in TOML with line breaks between the entries of a list. TOML allows them; other lines stay.
+pub fn folded(line: &str) -> String {
+    if line.chars().count() <= FILE_WIDTH || !line.contains(" = [") {
+        return line.to_owned();
+    }
+    let mut lines = vec![String::new()];
+    for entry in line.split_inclusive(", ") {
+        let last = lines.last_mut().expect("it begins with one");
+        if !last.is_empty() && last.chars().count() + entry.trim_end().chars().count() > FILE_WIDTH {
+            lines.push(format!("    {entry}"));
+        } else {
+            last.push_str(entry);
+        }
+    }
+    let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    trimmed.join("\n")
+}
+
+/// The start of a name that is too long.
+pub fn cut(name: &str, room: usize, terminal: Terminal) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    if name.chars().count() <= room {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().take(room.saturating_sub(3)).collect();
+    format!("{kept}{}", terminal.either("\u{2026}", "..."))
+}
+
 /// Maximum width of the lines of a written file in characters.
 const FILE_WIDTH: usize = 80;
 

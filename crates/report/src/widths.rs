@@ -150,6 +150,11 @@ pub(crate) fn widths(table: &Table, kept: &[usize], available: usize, between: u
     grow(&mut widths, &lower, room, |position| !of(position).prose);
     grow(&mut widths, &all, room, |position| of(position).prose);
     grow(&mut widths, &all, room, |_| true);
+    // Room that saves no line of a header only separates columns.
+    for (room, &c) in widths.iter_mut().zip(kept).filter(|(_, c)| !table.columns[**c].prose) {
+        let lines = broken(&table.columns[c].name, *room).lines().count();
+        *room = compact(table, c, lines).min(*room);
+    }
     widths
 }
 

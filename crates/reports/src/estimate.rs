@@ -18,7 +18,6 @@ use railwright_spec::human;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
-use serde_json::Value;
 use std::fmt::Write as _;
 
 /// An estimate with the defaults chosen for it.
@@ -87,25 +86,9 @@ impl Answer for Estimated {
         // Structures with text keys always serialize.
         let fields = serde_json::to_value(self.json()).unwrap_or_default();
         for (key, value) in fields.as_object().into_iter().flatten() {
-            flatten(key, value, &mut rows);
+            railwright_report::delimited::flatten(key, value, &mut rows);
         }
         railwright_report::csv_lines(&["path".to_owned(), "value".to_owned()], rows)
-    }
-}
-
-fn flatten(path: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                flatten(&format!("{path}.{key}"), inner, rows);
-            }
-        }
-        Value::Array(list) => {
-            list.iter().enumerate().for_each(|(i, inner)| flatten(&format!("{path}.{i}"), inner, rows));
-        }
-        Value::Null => {}
-        Value::String(text) => rows.push(vec![path.to_owned(), text.clone()]),
-        other => rows.push(vec![path.to_owned(), other.to_string()]),
     }
 }
 

@@ -61,10 +61,7 @@ impl Answer for Answered {
             document.table(self.rates());
         }
         if !self.answer.published.is_empty() {
-            document.details(|details| {
-                details.heading("published failure rates, scaled to this job");
-                details.table(self.published());
-            });
+            document.detail("published failure rates, scaled to this job", "", self.published());
         }
         if !self.answer.assumed.is_empty() {
             document.heading("assumed");

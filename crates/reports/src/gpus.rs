@@ -44,10 +44,10 @@ impl Answer for Gpus {
             Column::numbers("memory"),
             Column::numbers("bandwidth").expendable(2),
             Column::numbers("dense bf16").expendable(1),
-            Column::numbers("dense fp8").expendable(3),
-            Column::numbers("scale-up").expendable(4),
+            Column::numbers("dense fp8").expendable(4),
+            Column::numbers("scale-up").expendable(5),
             Column::numbers("power").expendable(6),
-            Column::numbers("$/h").expendable(5),
+            Column::numbers("$/h").expendable(3),
             Column::numbers("year").expendable(7),
         ];
         let rows = self.0.iter().map(|a| {

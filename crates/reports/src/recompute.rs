@@ -271,7 +271,8 @@ pub(crate) fn framework_flags(document: &mut Document, list: &[Flags]) {
     for flags in list {
         document.heading(format!("for {}", flags.framework));
         if !flags.lines.is_empty() {
-            let lines: Vec<String> = flags.lines.iter().map(|line| folded(line)).collect();
+            let lines: Vec<String> =
+                flags.lines.iter().map(|line| railwright_report::text::folded(line)).collect();
             document.blocks.push(Block::Verbatim(lines.join("\n")));
         }
         if !flags.cannot.is_empty() {
@@ -280,25 +281,6 @@ pub(crate) fn framework_flags(document: &mut Document, list: &[Flags]) {
             document.blocks.push(Block::Bullets(bullets));
         }
     }
-}
-
-/// A setting in TOML with line breaks between the entries of a list. TOML allows them; other lines stay.
-fn folded(line: &str) -> String {
-    const WIDEST: usize = 80;
-    if line.chars().count() <= WIDEST || !line.contains(" = [") {
-        return line.to_owned();
-    }
-    let mut lines = vec![String::new()];
-    for entry in line.split_inclusive(", ") {
-        let last = lines.last_mut().expect("it begins with one");
-        if !last.is_empty() && last.chars().count() + entry.trim_end().chars().count() > WIDEST {
-            lines.push(format!("    {entry}"));
-        } else {
-            last.push_str(entry);
-        }
-    }
-    let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-    trimmed.join("\n")
 }
 
 /// Recompute of the virtual stages of a stage, with equal ones merged: `2 x full, 1 x mlp + norm`.

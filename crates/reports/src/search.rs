@@ -143,7 +143,6 @@ impl Answered {
             let none = format!("nothing {}", self.fit().none());
             let verdict = if self.is_complete { none.as_str() } else { "nothing found yet" };
             document.spans(vec![Cell::new(verdict, Tone::Bad), format!(": no layout {fitting}").into()]);
-            self.space(document);
             return;
         };
         if let Some((first, second)) = self.pareto {
@@ -156,15 +155,14 @@ impl Answered {
             let text = format!(" on the Pareto front of {} and {}", objective(first), objective(second));
             document.spans(vec![Cell::new(layouts, Tone::Good), text.into()]);
             document.paragraph(format!("spread evenly over the front, {fitting}"));
-            self.space(document);
             return;
         }
         let ranked = &best.ranked;
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        let layout = format!(", {likely} likely to fit: {}", best.short_layout);
-        document.spans(vec![Cell::new(time, Tone::Good), layout.into()]);
+        document.spans(vec![Cell::new(time, Tone::Good), format!(", {likely} likely to fit").into()]);
+        document.paragraph(format!("layout: {}", best.short_layout));
         document.paragraph(format!(
             "50% interval {} to {}, 90% {} to {}; {}",
             human::seconds(interval.half_low),
@@ -174,19 +172,7 @@ impl Answered {
             ranked.plan_summary
         ));
         document.paragraph(format!("best by {}, {fitting}", objective(self.objective)));
-        self.space(document);
         self.ties(document);
-    }
-
-    /// Size of the space. The number of evaluated layouts differs between runs, so it is a note on stderr.
-    fn space(&self, document: &mut Document) {
-        document.details(|details| {
-            details.heading("search space");
-            details.pairs(vec![(
-                "layouts",
-                Cell::number(human::count(self.counters.enumerated as f64), self.counters.enumerated as f64),
-            )]);
-        });
     }
 
     /// Remark on ties with the first row, and the fastest layout.
@@ -270,10 +256,7 @@ impl Answered {
         let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
         document.table(Table { columns, rows });
         self.odd_rows(document);
-        document.details(|details| {
-            details.heading_with("step breakdown", "in percent of the step, on the critical stage");
-            details.table(self.shares());
-        });
+        document.detail("step breakdown", "in percent of the step, on the critical stage", self.shares());
         self.timeline(document);
     }
 

@@ -160,6 +160,8 @@ impl Answered {
                 Cell::new("no cluster size can train this model", Tone::Bad),
                 format!(": {reason}").into(),
             ]);
+        } else if let Some(stop) = self.sized.verdict.stops.first() {
+            document.verdict(self.limit(stop));
         }
     }
 
@@ -256,8 +258,12 @@ impl Answered {
 
     fn remarks(&self, document: &mut Document) {
         let worth = human::percent(self.sized.goal.worth);
-        for stop in &self.sized.verdict.stops {
-            document.paragraph(self.stop(stop));
+        let is_verdict = usize::from(self.goal().is_empty());
+        for stop in self.sized.verdict.stops.iter().skip(is_verdict) {
+            document.paragraph(self.limit(stop));
+        }
+        if self.sized.verdict.stops.iter().any(|stop| stop.is_reached) {
+            document.paragraph(format!("beyond an efficient size, marginal efficiency is below {worth}"));
         }
         let wasted = self.wasted();
         if !wasted.is_empty() {
@@ -321,12 +327,12 @@ impl Answered {
         if several || wasted.is_empty() { list } else { format!("{list} GPUs") }
     }
 
-    fn stop(&self, stop: &Stop) -> String {
+    /// The largest efficient size of one kind of machine.
+    fn limit(&self, stop: &Stop) -> String {
         let Some(row) = self.sized.rows.get(stop.row) else { return String::new() };
         let at = format!("{} GPUs of {}", human::whole(row.devices), self.machine(row));
-        let worth = human::percent(self.sized.goal.worth);
         if stop.is_reached {
-            format!("scaling is efficient up to {at}; beyond it, marginal efficiency is below {worth}")
+            format!("scaling is efficient up to {at}")
         } else {
             format!("scaling is still efficient at {at} (largest size tried)")
         }

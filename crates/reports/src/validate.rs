@@ -72,10 +72,7 @@ impl Answer for Validated {
             String::new()
         };
         sources.truncate(MOST_SOURCES);
-        document.details(|details| {
-            details.heading_with("errors by source", more);
-            details.table(errors(sources.into_iter(), None));
-        });
+        document.detail("errors by source", more, errors(sources.into_iter(), None));
         if let Some(verdicts) = &summary.out_of_memory {
             document.heading("out-of-memory predictions");
             let recall = verdicts.recall.map_or_else(
@@ -105,10 +102,7 @@ impl Answer for Validated {
         if !summary.skipped.is_empty() {
             let mut reasons: Vec<(&String, &usize)> = summary.skipped.iter().collect();
             reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-            document.details(|details| {
-                details.heading("skipped");
-                details.table(skipped_rows(reasons));
-            });
+            document.detail("skipped", "", skipped_rows(reasons));
         }
         document.next_step("`railwright calibrate` fits the cost model to your own measurements");
         document

@@ -1,4 +1,5 @@
-//! Commands grouped by task: the overview under `railwright -h`, on one screen, and `--help` with all summaries.
+//! Commands grouped by task: the overview under `railwright -h`, on one screen, and `--help` with all
+//! summaries.
 //!
 //! Responsible for: the groups, and their order. Summaries of `--help` are those of the commands.
 

@@ -152,18 +152,12 @@ impl Answer for Compared {
         if !comparison.sweep.is_empty() {
             let about =
                 "switch ports and transceivers only; ratio: price of a port over that of a transceiver";
-            document.details(|details| {
-                details.heading_with(format!("saving vs. {}", first.name), about);
-                details.table(self.sweep());
-            });
+            document.detail(format!("saving vs. {}", first.name), about, self.sweep());
         }
         if !comparison.break_even.is_empty() {
             let about =
                 "ratio: price of a port over that of a transceiver at which two designs cost the same";
-            document.details(|details| {
-                details.heading_with("break-even", about);
-                details.table(self.break_even());
-            });
+            document.detail("break-even", about, self.break_even());
         }
         if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
             document.heading_with("price by size", "dollars per device, including NICs");

@@ -7,6 +7,7 @@ use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
 use railwright_report::Terminal;
 use railwright_report::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+pub(crate) use railwright_report::text::cut;
 use railwright_spec::human;
 
 /// Parts smaller than this share of the step are left to the machines' formats.
@@ -20,16 +21,6 @@ const SHORT: [&str; 7] = ["MFU", "compute", "comm.", "copies", "bubble", "host",
 
 fn bar(depth: usize, part: &Part, tone: Tone) -> Bar {
     Bar { depth, label: human::part(&part.name), value: time(part.mean), share: part.share, tone }
-}
-
-/// The start of a name that is too long.
-pub(crate) fn cut(name: &str, room: usize, terminal: Terminal) -> String {
-    let name = name.strip_prefix("void ").unwrap_or(name);
-    if name.chars().count() <= room {
-        return name.to_owned();
-    }
-    let kept: String = name.chars().take(room.saturating_sub(3)).collect();
-    format!("{kept}{}", terminal.either("\u{2026}", "..."))
 }
 
 /// Hours per day: one decimal below a hundred.

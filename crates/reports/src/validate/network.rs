@@ -57,16 +57,14 @@ impl Answer for Measured {
                 Some(assumed) => format!("{}; topology not published, assumed: {assumed}", group.fabric),
                 None => group.fabric.clone(),
             };
-            document.details(|details| {
-                details.heading_with(group.name(), remark);
-                details.table(sizes(group.rows.iter().filter_map(|&row| all.get(row)), has_flow));
-            });
+            document.detail(
+                group.name(),
+                remark,
+                sizes(group.rows.iter().filter_map(|&row| all.get(row)), has_flow),
+            );
         }
         if !skipped.is_empty() {
-            document.details(|details| {
-                details.heading("skipped");
-                details.table(skipped_rows(skipped));
-            });
+            document.detail("skipped", "", skipped_rows(skipped));
         }
         document.next_step("`railwright network collective` predicts a collective on a network of your own");
         document

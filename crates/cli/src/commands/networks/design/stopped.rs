@@ -59,10 +59,7 @@ fn networks_that_a_stop_left_out_are_not_searched() {
         let (classes, left) = (answered.codesign.classes.len(), of(Searched::NotSearched));
         assert_eq!(of(Searched::NothingFits), 0, "{questions}");
         assert_eq!(answered.is_complete, questions == usize::MAX);
-        let text = format!(
-            "{:?}",
-            answered.document(Terminal { width: 80, colour: false, unicode: false, verbose: false })
-        );
+        let text = format!("{:?}", answered.document(Terminal::file(false)));
         assert!(!text.contains("nothing fits"), "{questions}: {text}");
         assert_eq!(text.contains("not searched"), left > 0, "{questions}: {text}");
         found.push((of(Searched::Found), classes));

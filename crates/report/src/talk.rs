@@ -1,12 +1,12 @@
 //! Output on stderr: errors, warnings and notes, each with place and hint.
 
-use railwright_report::document::{Cell, Tone};
-use railwright_report::{Terminal, clean, text};
+use crate::document::{Cell, Tone};
+use crate::{Terminal, clean, text};
 use railwright_spec::problem::{Place, Problem};
 use std::fmt::Write as _;
 
 /// A problem as `error: ...`, with the offending line, a caret under it, and `hint: ...`.
-pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
+pub fn problem(problem: &Problem, terminal: Terminal) -> String {
     let mut out = String::new();
     let place = problem.place.as_deref();
     let mut spans = vec![Cell::new("error", Tone::Bad), ": ".into()];
@@ -26,7 +26,7 @@ pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
 }
 
 /// A remark that does not stop the work.
-pub(crate) fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal) -> String {
+pub fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal) -> String {
     text::message(&[Cell::new(label, tone), format!(": {}", clean::line(message)).into()], terminal)
 }
 
