@@ -49,7 +49,7 @@ impl Asked {
         }
         if let Some(word) = arguments.cluster {
             let devices = spec.cluster.devices;
-            spec.cluster = cluster(word, &texts).map_err(failed)?;
+            spec.use_cluster(cluster(word, &texts).map_err(failed)?);
             spec.cluster.devices = spec.cluster.devices.or(devices);
         }
         if let Some(settings) = arguments.settings {

@@ -103,7 +103,8 @@ impl<'a> Searcher<'a> {
             return Err(problem.in_file("--threads"));
         }
         if let Some(p) = effort.fit_probability.filter(|p| !(0.0..1.0).contains(p)) {
-            let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
+            let problem =
+                Problem::new(format!("expected a probability from 0 to below 1, found {}", human::exact(p)));
             return Err(problem.in_file("--fit-probability").hint(format!("omit it to use {SURE_TO_FIT}")));
         }
         Ok(Self {

@@ -244,7 +244,8 @@ fn goal(wanted: &SizeOptions) -> Result<Goal, Problem> {
     let budget = wanted.budget.as_deref().map(budget).transpose()?;
     let worth = wanted.worth.unwrap_or(0.5);
     if !(worth > 0.0 && worth <= 1.0) {
-        let problem = Problem::new(format!("expected a share above 0 and at most 1, found {worth}"));
+        let problem =
+            Problem::new(format!("expected a share above 0 and at most 1, found {}", human::exact(worth)));
         return Err(problem.in_file("--worth"));
     }
     Ok(Goal { deadline, budget, worth })

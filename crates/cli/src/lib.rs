@@ -36,16 +36,24 @@ pub fn exported() {
     playground::exported();
 }
 
-/// Runs the program on the arguments of the process.
+/// Runs the program on the arguments of the process. Results are refused if the caller closed standard
+/// output.
 #[cfg(not(target_family = "wasm"))]
-pub fn main() -> ExitCode {
+pub fn main(is_stdout_closed: bool) -> ExitCode {
+    printer::refuse_stdout(is_stdout_closed);
     let arguments = match args::frameworks::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Help and version are successful results, the rest are errors; clap prints each to its stream. A
-            // closed stream is not an error.
+        Err(error) if error.use_stderr() => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
+            return ExitCode::from(exit::BAD_INPUT);
+        }
+        // Help and version are results.
+        Err(help) => {
+            let printed = printer::to_stdout(|| help.print());
+            if let Err(Failure::Input(problems)) = &printed {
+                Printer::plain().problems(problems);
+            }
+            return exit::code(&printed.map(|()| exit::Outcome::Yes));
         }
     };
     let printer = Printer::new(&arguments.global);

@@ -22,6 +22,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Destinations of results and of messages.
@@ -110,10 +111,15 @@ impl Printer {
         }
     }
 
+    /// A printer without colours, for messages before the flags are known.
+    pub(crate) fn plain() -> Self {
+        let plain = Terminal::file(true);
+        Self { data: plain, talk: plain, quiet: false, listener: None }
+    }
+
     /// A printer for clients other than a terminal: wide, plain, messages separate.
     pub(crate) fn with_listener(listener: Arc<Listener>) -> Self {
-        let plain = Terminal::file(true);
-        Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
+        Self { quiet: true, listener: Some(listener), ..Self::plain() }
     }
 
     /// Prints a result in the requested format to the requested destination.
@@ -212,7 +218,7 @@ impl Printer {
                     listener.data.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
                     Ok(())
                 }
-                None => to_stdout(text),
+                None => to_stdout(|| std::io::stdout().write_all(text.as_bytes())),
             },
         }
     }
@@ -433,12 +439,27 @@ pub(crate) fn unknown_suffix(suffix: &str, formats: &str) -> Problem {
         .hint(format!("set it with --format: {formats}"))
 }
 
-fn to_stdout(text: &str) -> Result<(), Failure> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+/// True if results have no reader, because the caller closed standard output.
+static IS_STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Makes every write to standard output an error, if the caller closed it.
+pub(crate) fn refuse_stdout(is_closed: bool) {
+    IS_STDOUT_CLOSED.store(is_closed, Ordering::Relaxed);
+}
+
+/// Writes to standard output. A reader that closes a pipe ends the program without an error; a stream that is
+/// closed from the start is an error.
+pub(crate) fn to_stdout(write: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
+    let fail = |error: &dyn std::fmt::Display| {
+        Err(Problem::new(format!("cannot write to standard output: {error}")).into())
+    };
+    if IS_STDOUT_CLOSED.load(Ordering::Relaxed) {
+        return fail(&"it is closed");
+    }
+    match write().and_then(|()| std::io::stdout().flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
-        Err(error) => Err(Problem::new(format!("cannot write to standard output: {error}")).into()),
+        Err(error) => fail(&error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Invalid input: every error has its cause, place, reason and a hint, exits with code 2 quickly, and prints
 //! nothing to stdout.
 
-use crate::support::{program, rejected, run, run_with_stdin};
+use crate::support::{Folder, program, rejected, run, run_with_stdin};
 use std::time::{Duration, Instant};
 
 /// Transcripts of command lines that must all end with code 2 and an empty stdout.
@@ -211,4 +211,72 @@ fn an_output_that_no_format_fits_is_refused_before_the_work() {
 fn common_words_lead_to_the_flag() {
     let transcript = rejected(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--seq-len", "4096"]);
     assert!(transcript.contains("use `--sequence-length <N>`"), "{transcript}");
+}
+
+#[test]
+fn a_script_that_doubles_a_text_is_refused_with_the_reason() {
+    let folder = Folder::new("doubling");
+    let path = folder.at("run.sh");
+    let text =
+        format!("#!/bin/bash\nA=x\n{}torchrun pretrain_gpt.py --num-layers $A\n", "A+=$A\n".repeat(60));
+    std::fs::write(&path, text).expect("written");
+    let outcome = run(&["estimate", &path, "--cluster", "dgx-h100"]);
+    let expected = format!(
+        "error: {path}: the expanded text of this script exceeds the limit, so its commands are unknown"
+    );
+    assert_eq!((outcome.code, outcome.stderr.lines().next()), (2, Some(expected.as_str())));
+}
+
+/// A value that the reader accepts and the check refuses is as much a mistake of the file as an unknown key.
+#[test]
+fn problems_of_a_cluster_file_have_its_name_and_line() {
+    let folder = Folder::new("cluster-files");
+    let path = folder.at("pod.toml");
+    for (text, place, message) in [
+        ("accelerator = \"h10\"\n", ":1:15 `cluster.accelerator`", "unknown accelerator `h10`"),
+        ("preset = \"dgx-h10\"\n", ":1:10 `cluster.preset`", "unknown cluster `dgx-h10`"),
+        (
+            "preset = \"dgx-h100\"\ngpus_per_node = 0\n",
+            ":2:17 `cluster.devices_per_node`",
+            "the number of devices is 0",
+        ),
+        (
+            "accelerator = \"h100\"\n[scale_up]\ndomain = 0\n",
+            ":3:10 `cluster.scale_up.domain`",
+            "the number of devices is 0",
+        ),
+        (
+            "accelerator = \"h100\"\n[network]\nbandwidth = \"0 GB/s\"\n",
+            ":3:13 `cluster.network.bandwidth`",
+            "0 bytes per second is out of range (expected 1000000 to 1e15)",
+        ),
+        (
+            "accelerator = \"h100\"\nmemory_bandwidth = 1e308\n",
+            ":2:20 `cluster.memory_bandwidth`",
+            "expected a value with a unit, such as `400 Gbit/s` or `50 GB/s`, found 1e308",
+        ),
+        ("[scale_up]\ndomain = 8\n", "", "neither `accelerator` nor `preset` is set"),
+        ("", "", "neither `accelerator` nor `preset` is set"),
+    ] {
+        std::fs::write(&path, text).expect("written");
+        for command in [
+            &["estimate", "llama-3-8b", "--gpus", "64"][..],
+            &["goodput", "--gpus", "64", "--checkpoint-time", "60 s"],
+        ] {
+            let outcome = run(&[command, &["--cluster", &path]].concat());
+            let first = outcome.stderr.lines().next().unwrap_or_default();
+            assert_eq!(
+                (outcome.code, first),
+                (2, format!("error: {path}{place}: {message}").as_str()),
+                "{command:?}"
+            );
+        }
+    }
+    // A flag replaces the value of the file, and with it the place.
+    let outcome = run(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--devices-per-node", "0"]);
+    assert!(
+        outcome.stderr.starts_with("error: --devices-per-node: the number of devices is 0"),
+        "{}",
+        outcome.stderr
+    );
 }

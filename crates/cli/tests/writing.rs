@@ -99,6 +99,30 @@ fn a_folder_that_takes_no_files_is_an_error() {
 }
 
 #[test]
+fn a_result_that_nothing_receives_is_an_error() {
+    let run = |arguments: &str, to: &str| {
+        let line = format!("\"{}\" {arguments} >{to}", env!("CARGO_BIN_EXE_railwright"));
+        let output = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output().expect("runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for arguments in ["models list --json", "models list", "--help", "--version", "completions bash"] {
+        let (code, message) = run(arguments, "&-");
+        assert_eq!(
+            (code, message.as_str()),
+            (Some(2), "error: cannot write to standard output: it is closed\n")
+        );
+        let (code, message) = run(arguments, "/dev/full");
+        assert_eq!(code, Some(2), "{arguments}");
+        assert!(message.starts_with("error: cannot write to standard output: "), "{arguments}: {message}");
+        // Nothing is lost where the caller wants nothing.
+        assert_eq!(run(arguments, "/dev/null").0, Some(0), "{arguments}");
+    }
+    let folder = Folder::new("closed");
+    let (code, message) = run(&format!("models list -o {}", folder.at("models.json")), "&-");
+    assert_eq!((code, folder.names()), (Some(0), vec!["models.json".to_owned()]), "{message}");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let line = format!("\"{}\" models list --json | head -c 10", env!("CARGO_BIN_EXE_railwright"));
     let output = Command::new("sh").args(["-c", &line]).output().expect("runs");

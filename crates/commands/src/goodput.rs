@@ -37,7 +37,7 @@ pub fn goodput(request: &Goodput) -> Result<Answered, Ended> {
     });
     let mut price = request.price_per_device_hour;
     if let Some(price) = price.filter(|price| !(*price > 0.0 && *price <= 1e6)) {
-        let message = format!("expected more than $0 and at most $1,000,000, found {price}");
+        let message = format!("expected more than $0 and at most $1,000,000, found {}", human::exact(price));
         return Err(Problem::new(message).in_file("--price-per-device-hour").into());
     }
     price = price.or(own_price.map(Dollars::get));

@@ -13,7 +13,7 @@ pub use railwright_answers::{Resolved, describe};
 use railwright_calculator::valid_values::{Valid, valid_values};
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{ModelSpec, RunSpec, key};
+use railwright_spec::run::{ModelSpec, RunSpec, Sheet, key};
 
 /// Sources of a run's settings, as typed.
 #[derive(Clone, Debug, Default)]
@@ -139,7 +139,7 @@ pub fn layered(arguments: impl Into<Sources>) -> Result<RunSpec, Refused> {
     let named_run = arguments.run.as_ref().map(|_| &spec);
     if let Some(word) = arguments.cluster.as_deref().or_else(|| conventional_cluster(named_run)) {
         let (devices, per_node) = (spec.cluster.devices, spec.cluster.devices_per_node);
-        spec.cluster = cluster(word)?;
+        spec.use_cluster(cluster(word)?);
         spec.cluster.devices = spec.cluster.devices.or(devices);
         if launch.is_some() {
             spec.cluster.devices_per_node = spec.cluster.devices_per_node.or(per_node);
@@ -195,6 +195,6 @@ pub fn from_file(path: &str) -> Result<RunSpec, Problem> {
 }
 
 /// The cluster for a word: a preset, a file, or the usual system of an accelerator.
-pub fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
+pub fn cluster(word: &str) -> Result<Sheet<ClusterSpec>, Problem> {
     railwright_answers::cluster(word, &crate::Disk)
 }

@@ -37,6 +37,9 @@ pub struct Refused {
 /// Maximum number of candidates that are read back for one setting. A script with more possible places is
 /// rejected.
 const MOST_TRIED: usize = 1500;
+/// Maximum number of bytes that are read back for one setting: all candidates of files up to 44 KB, and fewer
+/// of longer ones, so that the time of an edit has a bound.
+const MOST_READ: usize = 64 << 20;
 
 /// Settings of a plan that an edit of this file may change; `None` without such a limit. A file whose
 /// framework has no writer keeps the settings that none of its lines has.
@@ -141,7 +144,9 @@ fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<Stri
         };
         // Reading a script takes most of the time of an edit, so each candidate is read once.
         let (mut found, mut passing) = (None, None);
-        for candidate in language.candidates(&text, target, &now).into_iter().take(MOST_TRIED) {
+        let most = MOST_TRIED.min(MOST_READ / text.len().max(1));
+        for candidate in language.candidates(&text, target, &now).iter().take(most) {
+            let candidate = candidate.applied(&text);
             let then = language.settings(&candidate);
             let Some(then) = then.filter(|then| then.get(&target.0) == target.1.as_ref()) else { continue };
             if reaches(&then, false) {

@@ -79,6 +79,7 @@ pub use framework::framework_of;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
 pub use reader::{Evidence, Reader, Strength};
 pub use readers::readers;
+pub use shell::expands_beyond_the_limit;
 pub use typed::{Typed, typed, words_of};
 pub use writer::{Lost, Writer, Written, WrittenFile, differences};
 pub use writers::{expressible, writer_of, writers};

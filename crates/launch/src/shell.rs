@@ -47,6 +47,8 @@ pub(crate) struct Script {
     pub(crate) taken_as_unset: BTreeSet<String>,
     /// True if a file that it reads or starts is missing.
     pub(crate) has_missing: bool,
+    /// True if its expansion exceeds the limit, so that the rest of it is ignored.
+    pub(crate) is_cut: bool,
     /// True if it uses its arguments and none were given.
     pub(crate) needs_arguments: bool,
     /// The texts that were read, the script's own first, with the first line of each.
@@ -169,6 +171,11 @@ pub(crate) fn is_marked(text: &str) -> bool {
                 .split(|c: char| c == '/' || c.is_whitespace())
                 .any(|word| matches!(word, "sh" | "bash" | "zsh" | "dash" | "ksh"))
     })
+}
+
+/// Tests whether the expansion of a script exceeds the limit, so that commands after it are unknown.
+pub fn expands_beyond_the_limit(text: &str) -> bool {
+    is_marked(text) && read_alone(text).is_cut
 }
 
 /// Reads a script. `given` are variables that its own directives set; `directives` reads those of further

@@ -6,10 +6,16 @@
 use crate::Portable as _;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
 
-/// Number with `digits` significant digits, without an exponent, with commas between thousands.
+/// From here on numbers are written as powers of ten: a double has no more exact digits.
+const POWER_OF_TEN: f64 = 1e15;
+
+/// Number with `digits` significant digits and commas between thousands; a power of ten if it is too long.
 fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
+    }
+    if x.abs() >= POWER_OF_TEN {
+        return format!("{x:.*e}", digits.saturating_sub(1));
     }
     let magnitude = x.abs().portable_log10().floor();
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 12.0) as usize;
@@ -75,6 +81,13 @@ fn not_a_number(x: f64) -> String {
     } else {
         "-infinite".to_owned()
     }
+}
+
+/// A number with all its digits, as a user writes it: `0.25`, `8192`. Numbers that are too long or too small
+/// for that are powers of ten: `1e308`.
+pub fn exact(x: f64) -> String {
+    let is_short = x == 0.0 || !x.is_finite() || (1e-6..POWER_OF_TEN).contains(&x.abs());
+    if is_short { format!("{x}") } else { format!("{x:e}") }
 }
 
 /// A duration: `12.3 us`, `6.42 s`, `3 min 20 s`, `5 h 06 min`, `54.0 d`.
@@ -262,7 +275,11 @@ pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return not_a_number(share);
     }
-    let text = format!("{:.1}%", share * 100.0);
+    let percent = share * 100.0;
+    if percent.abs() >= POWER_OF_TEN {
+        return format!("{percent:.2e}%");
+    }
+    let text = format!("{percent:.1}%");
     // Zero has no sign.
     if text == "-0.0%" { "0.0%".to_owned() } else { text }
 }
@@ -385,6 +402,7 @@ mod tests {
             1e-300,
             1e300,
             -1e300,
+            f64::MAX,
             f64::MIN_POSITIVE,
             f64::NAN,
             f64::NEG_INFINITY,
@@ -398,9 +416,15 @@ mod tests {
                 count(x),
                 dollars(Dollars::new(x)),
                 percent(x),
+                exact(x),
+                bandwidth(BytesPerSecond::new(x)),
+                watts(Watts::new(x)),
             ];
-            assert!(all.iter().all(|s| s.is_ascii() && !s.is_empty()), "{all:?}");
+            assert!(all.iter().all(|s| s.is_ascii() && (1..=24).contains(&s.len())), "{all:?}");
         }
+        assert_eq!([exact(1e308), exact(8192.0), exact(-1.0), exact(0.25)], ["1e308", "8192", "-1", "0.25"]);
+        assert_eq!([exact(1e-300), exact(0.0), exact(f64::NAN)], ["1e-300", "0", "NaN"]);
+        assert_eq!(bandwidth(BytesPerSecond::new(1e308)), "1.00e296 TB/s");
         assert_eq!(shorten(&"é".repeat(100)).chars().count(), 80);
     }
 }

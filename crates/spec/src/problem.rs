@@ -166,10 +166,21 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// Tests whether two texts are equal but for one typing error. Lengths that differ by more exclude it without
-/// a comparison: a file may have thousands of unknown names.
+/// Tests whether two texts are equal but for one typing error: a character more, less or changed, or two
+/// neighbours exchanged. Compares in time proportional to the length, because a file may have thousands of
+/// unknown names.
 fn is_slip(a: &str, b: &str) -> bool {
-    a.chars().count().abs_diff(b.chars().count()) <= 1 && strsim::osa_distance(a, b) <= 1
+    let start: usize = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let (a, b) = (&a[start..], &b[start..]);
+    let both = || a.chars().rev().zip(b.chars().rev());
+    let end: usize = both().take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    let mut differing = [a, b].map(|text| text[..text.len() - end].chars());
+    let [a, b] = [0, 1].map(|of| [(); 3].map(|()| differing[of].next()));
+    match (a, b) {
+        ([_, None, _], [_, None, _]) => true,
+        ([Some(p), Some(q), None], [Some(r), Some(s), None]) => (p, q) == (s, r),
+        _ => false,
+    }
 }
 
 /// Hint with the nearest valid names, with all names if they are few, or with `otherwise`, the command that
@@ -233,6 +244,13 @@ mod tests {
     #[test]
     fn offset_past_the_end_is_the_end() {
         assert_eq!(Problem::new("bad").at_offset("ab", 99).place.expect("place").column, Some(3));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_slip_is_an_edit_distance_of_at_most_one(a in "[abé]{0,6}", b in "[abé]{0,6}") {
+            proptest::prop_assert_eq!(is_slip(&a, &b), strsim::osa_distance(&a, &b) <= 1, "{} {}", a, b);
+        }
     }
 
     #[test]

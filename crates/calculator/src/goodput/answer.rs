@@ -177,7 +177,7 @@ fn within(flag: &str, value: f64, least: f64, most: f64) -> Result<(), Problem> 
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(refused(flag, format!("expected {least} to {most}, found {value}")))
+    Err(refused(flag, format!("expected {least} to {most}, found {}", human::exact(value))))
 }
 
 /// Minimum goodput; a smaller one is an error.
@@ -213,7 +213,10 @@ impl Question {
             let Some(time) = time.filter(|time| !(least..=LONGEST).contains(&time.get())) else {
                 return Ok(());
             };
-            Err(refused(flag, format!("expected {least} s to 100 years, found {} s", time.get())))
+            Err(refused(
+                flag,
+                format!("expected {least} s to 100 years, found {} s", human::exact(time.get())),
+            ))
         };
         time("--mtbf", self.mtbf, 1.0)?;
         time("--checkpoint-time", Some(self.checkpoint), 0.0)?;

@@ -57,9 +57,9 @@ impl Job {
             };
             (run.cluster, own)
         } else {
-            let mut spec = run::cluster(request.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
-            spec.devices = request.gpus;
-            (spec.resolve()?, OfRun::default())
+            let mut sheet = run::cluster(request.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
+            sheet.spec.devices = request.gpus;
+            (sheet.resolve()?, OfRun::default())
         };
         let typed = match (&request.checkpoints.time, &request.checkpoints.bandwidth) {
             (Some(text), _) => Some(Writing::Time(time("--checkpoint-time", text)?)),

@@ -144,8 +144,8 @@ fn placed(
     word: &str,
     specified: &DesignSpec,
 ) -> Result<(Cluster, Vec<Vec<u32>>), Problem> {
-    let mut spec = run::cluster(word)?;
-    let per_node = spec.resolve()?.devices_per_node.max(1);
+    let mut sheet = run::cluster(word)?;
+    let per_node = sheet.resolve()?.devices_per_node.max(1);
     let mut groups = Vec::new();
     for text in &request.ranks {
         groups.push(ranks(text).map_err(|problem| unplaced(problem, "--ranks"))?);
@@ -164,10 +164,10 @@ fn placed(
         groups.push((0..device(all)?).collect());
     }
     let last = groups.iter().flatten().max().map_or(0, |rank| u64::from(*rank));
-    spec.devices = Some(last + 1);
-    let whole = spec.resolve()?.scale_up.domain_size.clamp(1, last + 1);
-    spec.devices = Some((last + 1).next_multiple_of(whole));
-    Ok((spec.resolve()?, groups))
+    sheet.spec.devices = Some(last + 1);
+    let whole = sheet.resolve()?.scale_up.domain_size.clamp(1, last + 1);
+    sheet.spec.devices = Some((last + 1).next_multiple_of(whole));
+    Ok((sheet.resolve()?, groups))
 }
 
 fn device(number: u64) -> Result<u32, Problem> {

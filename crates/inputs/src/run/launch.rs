@@ -101,6 +101,10 @@ fn none_in(path: &str) -> Result<Problem, Refused> {
         }
         Some(other) => Problem::new(format!("this is {}, not a launch file", other.title()))
             .hint("run `railwright detect` to see how a file is interpreted"),
+        None if railwright_launch::expands_beyond_the_limit(&text) => {
+            Problem::new("the expanded text of this script exceeds the limit, so its commands are unknown")
+                .hint("pass the command that it starts")
+        }
         None => Problem::new("unknown format: neither a launch file, a log nor a model's config.json").hint(
             "run `railwright detect --help` for the formats; pass the script with the training \
                 arguments",

@@ -4,7 +4,7 @@
 //! one key set, added to its section or removed; comments and order are kept. Rejects texts without one key
 //! per line, because the start of a key is ambiguous.
 
-use super::language::{Language, Settings, Target};
+use super::language::{Language, Settings, Splice, Target};
 use crate::document::{Data, Document as Tree, Entry, json, toml, yaml};
 use crate::{Format, Writer, torchtitan, writer_of};
 use railwright_spec::model::by_name;
@@ -98,6 +98,7 @@ impl Document {
         let changed = own
             .candidates(&file.text, &target, &settings)
             .into_iter()
+            .map(|candidate| candidate.applied(&file.text))
             .find(|text| own.settings(text).is_some_and(|then| then.get(path) == now.get(path)));
         changed.is_some_and(|text| plan_of(&text).as_ref() != Some(&plan))
     }
@@ -194,7 +195,7 @@ impl Document {
         torchtitan::OLDER.iter().find(|(old, new)| *new == path && has(old)).map(|(old, _)| (*old).to_owned())
     }
 
-    fn added(&self, text: &str, tree: &Tree, path: &str, literal: &str) -> Vec<String> {
+    fn added(&self, text: &str, tree: &Tree, path: &str, literal: &str) -> Vec<Splice> {
         let Some(path) = self.of_version(tree, path) else { return Vec::new() };
         let path = path.as_str();
         let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
@@ -214,23 +215,23 @@ impl Document {
                 // Before a sibling, so that the comma is always right.
                 Syntax::Json => {
                     let line = format!("{indent}\"{key}\": {literal},\n");
-                    out.push(format!("{}{line}{}", &text[..start], &text[start..]));
+                    out.push(Splice::new(start, start, line));
                 }
             }
         }
         match self.syntax {
             Syntax::Toml => {
                 let gap = if text.ends_with('\n') { "" } else { "\n" };
-                out.push(format!("{text}{gap}\n[{section}]\n{key} = {literal}\n"));
+                out.push(at_the_end(text, format!("{gap}\n[{section}]\n{key} = {literal}\n")));
             }
             Syntax::Yaml if !section.contains('.') => {
                 let gap = if text.ends_with('\n') { "" } else { "\n" };
-                out.push(format!("{text}{gap}{section}:\n  {key}: {literal}\n"));
+                out.push(at_the_end(text, format!("{gap}{section}:\n  {key}: {literal}\n")));
             }
             Syntax::Json if !section.contains('.') && !section.is_empty() => {
                 if let Some(open) = text.find('{') {
                     let line = format!("\n  \"{section}\": {{\"{key}\": {literal}}},");
-                    out.push(format!("{}{line}{}", &text[..=open], &text[open + 1..]));
+                    out.push(Splice::new(open + 1, open + 1, line));
                 }
             }
             _ => {}
@@ -253,9 +254,13 @@ fn follows(path: &str, now: &Settings) -> bool {
 }
 
 /// A line below the one that starts at an offset.
-fn below(text: &str, start: usize, line: &str) -> String {
+fn below(text: &str, start: usize, line: &str) -> Splice {
     let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
-    format!("{}\n{line}{}", &text[..end], &text[end..])
+    Splice::new(end, end, format!("\n{line}"))
+}
+
+fn at_the_end(text: &str, with: String) -> Splice {
+    Splice::new(text.len(), text.len(), with)
 }
 
 fn trimmed(text: &str, from: usize, to: usize) -> usize {
@@ -276,7 +281,7 @@ impl Language for Document {
         self.tree(text, self.syntax).map(|tree| settings(&tree))
     }
 
-    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String> {
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<Splice> {
         let (path, wanted) = target;
         let Some(tree) = self.tree(text, self.syntax) else { return Vec::new() };
         let entry = tree.get(path).filter(|_| now.contains_key(path));
@@ -288,7 +293,7 @@ impl Language for Document {
                     // An empty value of YAML has no space after its colon.
                     let gap =
                         if self.syntax == Syntax::Yaml && text[..from].ends_with(':') { " " } else { "" };
-                    format!("{}{gap}{}{}", &text[..from], self.literal(new), &text[to..])
+                    Splice::new(from, to, format!("{gap}{}", self.literal(new)))
                 })
                 .collect()
             }
@@ -298,11 +303,10 @@ impl Language for Document {
                 };
                 let start = text[..key].rfind('\n').map_or(0, |newline| newline + 1);
                 let end = text[to..].find('\n').map_or(text.len(), |length| to + length + 1);
-                let line = format!("{}{}", &text[..start], &text[end..]);
                 // The last of an object leaves a comma before it.
                 let before = text[..start].trim_end();
                 let bare = before.strip_suffix(',').unwrap_or(before);
-                vec![line, format!("{bare}\n{}", &text[end..])]
+                vec![Splice::new(start, end, ""), Splice::new(bare.len(), end, "\n")]
             }
             (None, Some(new)) => self.added(text, &tree, path, &self.literal(new)),
             (None, None) => Vec::new(),

@@ -4,7 +4,7 @@
 //! its line or in the variable that the line uses. Settings that the file leaves to the framework are changes
 //! by hand.
 
-use super::language::{Language, Settings, Target};
+use super::language::{Language, Settings, Splice, Target};
 use crate::{Launch, differences};
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::run::{Run, Section, Value};
@@ -114,7 +114,7 @@ impl Language for InPlace {
         Some(settings)
     }
 
-    fn candidates(&self, text: &str, (key, values): &Target, now: &Settings) -> Vec<String> {
+    fn candidates(&self, text: &str, (key, values): &Target, now: &Settings) -> Vec<Splice> {
         let new = match values {
             Some(values) => values.first().map(String::as_str),
             None => self.has_null(key).then_some("null"),
@@ -125,6 +125,14 @@ impl Language for InPlace {
         let Some(launch) = read(text) else { return Vec::new() };
         let Some((line, source)) = lines(&launch).get(key.as_str()).copied() else { return Vec::new() };
         let all: Vec<&str> = text.split_inclusive('\n').collect();
+        let starts: Vec<usize> = all
+            .iter()
+            .scan(0, |next, line| {
+                let start = *next;
+                *next += line.len();
+                Some(start)
+            })
+            .collect();
         let sets =
             |line: &str| !line.trim_start().starts_with('#') && (line.contains('=') || line.contains(':'));
         // The line of the setting, then the variables that it may use.
@@ -136,13 +144,8 @@ impl Language for InPlace {
         for at in order {
             for (before, after) in &pairs {
                 for place in places(all[at], before) {
-                    let (head, tail) = all[at].split_at(place);
-                    let changed = format!("{head}{after}{}", &tail[before.len()..]);
-                    let lines = all
-                        .iter()
-                        .enumerate()
-                        .map(|(i, line)| if i == at { changed.as_str() } else { *line });
-                    found.push(lines.collect());
+                    let from = starts[at] + place;
+                    found.push(Splice::new(from, from + before.len(), after));
                 }
             }
         }

@@ -12,12 +12,33 @@ pub(crate) type Settings = BTreeMap<String, Vec<String>>;
 /// A setting and its target value; `None` to remove it.
 pub(crate) type Target = (String, Option<Vec<String>>);
 
+/// A change of one part of a text. A file may have thousands of possible edits, so none of them is a text of
+/// its own before it is tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Splice {
+    from: usize,
+    to: usize,
+    with: String,
+}
+
+impl Splice {
+    /// Replaces the bytes `from..to`.
+    pub(crate) fn new(from: usize, to: usize, with: impl Into<String>) -> Self {
+        Self { from, to, with: with.into() }
+    }
+
+    /// The changed text.
+    pub(crate) fn applied(&self, text: &str) -> String {
+        [&text[..self.from], &self.with, &text[self.to..]].concat()
+    }
+}
+
 /// Conversion of a kind of file to settings, and the edits that may change a setting.
 pub(crate) trait Language {
     /// All settings of a text; `None` if it cannot be read.
     fn settings(&self, text: &str) -> Option<Settings>;
-    /// Texts that may contain the target setting, the most natural edit first.
-    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
+    /// Changes after which a text may contain the target setting, the most natural edit first.
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<Splice>;
     /// The setting as a user of the framework writes it.
     fn spelled(&self, name: &str) -> String;
     /// Reason why the framework does not support a plan.

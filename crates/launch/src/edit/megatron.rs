@@ -3,7 +3,7 @@
 //! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's
 //! equivalent flags. Independent of shell syntax; see [`super::shell`].
 
-use super::language::{Language, Settings, Target};
+use super::language::{Language, Settings, Splice, Target};
 use super::shell;
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
@@ -127,7 +127,7 @@ impl Language for Megatron {
         Some(settings)
     }
 
-    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String> {
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<Splice> {
         let mut all = shell::candidates(text, target, now);
         if target.0 == RECOMPUTE && target.1.is_none() {
             all.extend(shell::candidates(text, &(target.0.clone(), Some(vec!["none".to_owned()])), now));

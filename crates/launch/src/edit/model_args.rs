@@ -4,7 +4,7 @@
 //! are kept. [`super::megatron`] determines the changes of a plan. Files whose flags are in other sections
 //! are rejected.
 
-use super::language::{Language, Settings, Target};
+use super::language::{Language, Settings, Splice, Target};
 use super::megatron::Megatron;
 use crate::Format;
 use crate::megatron::model_args::{lines_of, script_of};
@@ -23,13 +23,13 @@ impl ModelArgs {
     }
 }
 
-/// A text without the value at a line: up to the key's colon, and from the comment or the end of the line on.
-fn around_value(text: &str, line: usize) -> Option<(&str, &str)> {
+/// The place of the value at a line: from the key's colon to the comment or the end of the line.
+fn value_at(text: &str, line: usize) -> Option<(usize, usize)> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let written = text.get(start..)?.split('\n').next()?;
     let colon = written.find(": ").or_else(|| written.trim_end().strip_suffix(':').map(str::len))?;
     let comment = written.find(" #").filter(|at| *at > colon).unwrap_or(written.trim_end().len());
-    Some((&text[..=start + colon], &text[start + comment.max(colon + 1)..]))
+    Some((start + colon + 1, start + comment.max(colon + 1)))
 }
 
 /// Values in the syntax of such files.
@@ -47,19 +47,21 @@ impl Language for ModelArgs {
         Some(settings)
     }
 
-    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String> {
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<Splice> {
         let (name, wanted) = target;
         let lines = lines_of(text);
         let is_named = |key: &str| flags::by_spelling(key).is_some_and(|flag| flag.name == name);
         let mut out = Vec::new();
         for (_, line) in lines.iter().filter(|(key, _)| is_named(key)) {
             if let Some(values) = wanted {
-                if let Some((before, after)) = around_value(text, *line) {
-                    out.push(format!("{before} {}{after}", literal(values)));
+                if let Some((from, to)) = value_at(text, *line) {
+                    out.push(Splice::new(from, to, format!(" {}", literal(values))));
                 }
             } else {
-                let written = text.split_inclusive('\n').enumerate();
-                out.push(written.filter(|(index, _)| index + 1 != *line).map(|(_, one)| one).collect());
+                let before: usize =
+                    text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+                let own = text[before..].split_inclusive('\n').next().map_or(0, str::len);
+                out.push(Splice::new(before, before + own, ""));
             }
         }
         if let (Some(values), Some((_, last))) = (wanted, lines.last()) {
@@ -69,7 +71,7 @@ impl Language for ModelArgs {
             let gap = if text[..start].ends_with('\n') { "" } else { "\n" };
             let line = format!("{gap}{indent}{}: {}\n", self.spelled(name), literal(values));
             if !now.contains_key(name) {
-                out.push(format!("{}{line}{}", &text[..start], &text[start..]));
+                out.push(Splice::new(start, start, line));
             }
         }
         out

@@ -5,11 +5,11 @@
 //! of the surrounding lines. Does not verify: reading a proposal shows whether it changes the intended flag
 //! alone.
 
-use super::language::{Settings, Target};
+use super::language::{Settings, Splice, Target};
 use crate::megatron::flags::{self, Takes};
 
-/// Texts that may contain the flag with its target value.
-pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<String> {
+/// Changes after which a text may contain the flag with its target value.
+pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<Splice> {
     let (name, wanted) = target;
     match (now.get(name), wanted) {
         (Some(old), Some(new)) => replaced(text, name, old, new),
@@ -101,14 +101,6 @@ fn end_of_word(text: &str, from: usize) -> usize {
     text.len()
 }
 
-fn splice(text: &str, from: usize, to: usize, with: &str) -> String {
-    let mut out = String::with_capacity(text.len() + with.len());
-    out.push_str(&text[..from]);
-    out.push_str(with);
-    out.push_str(&text[to..]);
-    out
-}
-
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
@@ -123,7 +115,7 @@ fn is_comment(text: &str, at: usize) -> bool {
 }
 
 /// Replaces a value.
-fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<String> {
+fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Splice> {
     let spots = places(text, name);
     let mut out = Vec::new();
     if let ([old], [new]) = (old, new) {
@@ -140,7 +132,7 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
             }
         }
         found.sort_unstable();
-        out.extend(found.into_iter().map(|(_, at)| splice(text, at, at + old.len(), new)));
+        out.extend(found.into_iter().map(|(_, at)| Splice::new(at, at + old.len(), new)));
     }
     // The value in the command itself: it is computed, or its variable serves other flags as well.
     out.extend(in_command(text, name, old.len(), new));
@@ -148,7 +140,7 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
 }
 
 /// Replaces the values after a flag, at each of its places except in comments.
-fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<String> {
+fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<Splice> {
     if flags::by_name(name).is_none_or(|flag| matches!(flag.takes, Takes::On | Takes::Off)) {
         return Vec::new();
     }
@@ -158,14 +150,14 @@ fn in_command(text: &str, name: &str, words: usize, new: &[String]) -> Vec<Strin
         for values in written(new) {
             let end = end_of_values(text, spot, words);
             let sign = if text[spot.to..].starts_with('=') { "=" } else { " " };
-            out.push(splice(text, spot.to, end, &format!("{sign}{values}")));
+            out.push(Splice::new(spot.to, end, format!("{sign}{values}")));
         }
     }
     out
 }
 
 /// Removes a flag, with its line if that contains nothing else.
-fn removed(text: &str, name: &str, old: &[String]) -> Vec<String> {
+fn removed(text: &str, name: &str, old: &[String]) -> Vec<Splice> {
     let flag = flags::by_name(name);
     let is_switch = flag.is_some_and(|flag| matches!(flag.takes, Takes::On | Takes::Off));
     let mut out = if is_switch { toggled(text) } else { Vec::new() };
@@ -176,8 +168,8 @@ fn removed(text: &str, name: &str, old: &[String]) -> Vec<String> {
     out
 }
 
-/// A text without part of a line, with the surroundings tidied up.
-fn without(text: &str, from: usize, to: usize) -> String {
+/// Removes part of a line and tidies up its surroundings.
+fn without(text: &str, from: usize, to: usize) -> Splice {
     let (mut from, mut to) = (from, to);
     let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
     if let (Some(a), Some(b)) = (quote(text[..from].chars().next_back()), quote(text[to..].chars().next()))
@@ -198,19 +190,19 @@ fn without(text: &str, from: usize, to: usize) -> String {
         } else {
             from -= head.len() - head.trim_end().len();
         }
-        return splice(text, from, to, "");
+        return Splice::new(from, to, "");
     }
     let next = (end + 1).min(text.len());
     let before = &text[..start];
     if !continues && let Some(open) = before.trim_end_matches(['\n', '\r']).strip_suffix('\\') {
         // It was the last line of a command, so the preceding line becomes the last.
-        return format!("{}\n{}", open.trim_end(), &text[next..]);
+        return Splice::new(open.trim_end().len(), next, "\n");
     }
-    splice(text, start, next, "")
+    Splice::new(start, next, "")
 }
 
 /// A new flag: through a variable that enables it, else next to a related flag.
-fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<String> {
+fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<Splice> {
     let Some(flag) = flags::by_name(name) else { return Vec::new() };
     let is_switch = matches!(flag.takes, Takes::On | Takes::Off);
     let mut out = if is_switch { toggled(text) } else { Vec::new() };
@@ -229,15 +221,15 @@ fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<String> 
             let end = end_of_values(text, spot, values);
             for word in &words {
                 out.push(beside(text, spot.from, end, word));
-                out.push(splice(text, end, end, &format!(" {word}")));
+                out.push(Splice::new(end, end, format!(" {word}")));
             }
         }
     }
     out
 }
 
-/// A text with a flag next to a given part: on a separate line if that part has one.
-fn beside(text: &str, from: usize, to: usize, word: &str) -> String {
+/// Adds a flag next to a given part: on a separate line if that part has one.
+fn beside(text: &str, from: usize, to: usize, word: &str) -> Splice {
     let (start, end) = (line_start(text, from), line_end(text, to));
     let (head, tail) = (&text[start..from], &text[to..end]);
     let (bare, continues) = match tail.trim_end().strip_suffix('\\') {
@@ -246,15 +238,15 @@ fn beside(text: &str, from: usize, to: usize, word: &str) -> String {
     };
     let is_alone = head.trim().is_empty() && (bare.trim().is_empty() || bare.trim_start().starts_with('#'));
     if !is_alone || text[from..to].contains('\n') {
-        return splice(text, to, to, &format!(" {word}"));
+        return Splice::new(to, to, format!(" {word}"));
     }
     if continues {
-        return splice(text, end, end, &format!("\n{head}{word} \\"));
+        return Splice::new(end, end, format!("\n{head}{word} \\"));
     }
     if text[..start].trim_end_matches(['\n', '\r']).ends_with('\\') {
-        return splice(text, start, start, &format!("{head}{word} \\\n"));
+        return Splice::new(start, start, format!("{head}{word} \\\n"));
     }
-    splice(text, end, end, &format!("\n{head}{word}"))
+    Splice::new(end, end, format!("\n{head}{word}"))
 }
 
 /// Values as words of a shell: plain if safe, else in quotes; without quotes inside a string.
@@ -281,8 +273,8 @@ const SWITCHES: &[(&str, &str)] = &[
     ("YES", "NO"),
 ];
 
-/// Every text with one variable turned over.
-fn toggled(text: &str) -> Vec<String> {
+/// Turns each variable over.
+fn toggled(text: &str) -> Vec<Splice> {
     let mut out = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -301,7 +293,7 @@ fn toggled(text: &str) -> Vec<String> {
                 _ => None,
             });
             if let (Some(other), Some(found)) = (other, value.rfind(bare)) {
-                out.push(splice(text, at + found, at + found + bare.len(), other));
+                out.push(Splice::new(at + found, at + found + bare.len(), other));
             }
         }
         start += line.len();

@@ -396,7 +396,8 @@ fn an_empty_key_gets_a_value() {
     let now = language.settings(&text).expect("settings");
     let target = ("deepspeed".to_owned(), Some(vec!["\"ds_z2.json\"".to_owned()]));
     let candidates = language.candidates(&text, &target, &now);
-    assert!(candidates.contains(&text.replace("deepspeed:", "deepspeed: ds_z2.json")), "{candidates:?}");
+    let wanted = text.replace("deepspeed:", "deepspeed: ds_z2.json");
+    assert!(candidates.iter().any(|candidate| candidate.applied(&text) == wanted), "{candidates:?}");
     let edited = apply(&language, &text, &[target]).expect("an edit");
     assert!(edited.contains("\ndeepspeed: ds_z2.json\nfsdp:\n"), "{edited}");
 }
@@ -522,4 +523,35 @@ fn a_degree_becomes_one_in_the_defaults_of_a_recipe() {
     let changes = ["plan.expert_parallel=1", "plan.software=megatron-core-2025"];
     let found = diff(RECIPE, &["cluster.devices=64"], &changes);
     assert_eq!(found, "--- a\n+++ b\n-    expert_parallelism: int = 8,\n+    expert_parallelism: int = 1,");
+}
+
+/// Most of the text is places where the value of a flag may come from.
+#[test]
+fn possible_edits_take_no_copies_of_the_text() {
+    let unknown: String = (0..3000).map(|n| format!(" --unknown-{n} 8")).collect();
+    let text = format!("torchrun pretrain_gpt.py --tensor-model-parallel-size 8{unknown}\n");
+    let language = megatron::Megatron { format: Format::MegatronCommand };
+    let now = language.settings(&text).expect("settings");
+    let target = ("tensor_model_parallel_size".to_owned(), Some(vec!["4".to_owned()]));
+    let candidates = language.candidates(&text, &target, &now);
+    assert!(candidates.len() > 3000, "{}", candidates.len());
+    let kept: usize = candidates.iter().map(|splice| size_of_val(splice) + format!("{splice:?}").len()).sum();
+    assert!(kept < 10 * text.len(), "{kept} bytes for a text of {}", text.len());
+    let edited = apply(&language, &text, &[target]).expect("an edit");
+    assert_eq!(edited, text.replacen("size 8", "size 4", 1));
+}
+
+/// Every reading of the file meets the unknown names again.
+#[test]
+fn names_are_looked_up_once() {
+    let unknown: String = (0..100).map(|n| format!(" --unknwon-{n}-flag {n}")).collect();
+    let text = format!("torchrun pretrain_gpt.py --num-layers 8{unknown}\n");
+    let language = megatron::Megatron { format: Format::MegatronCommand };
+    let timed = || {
+        let begin = std::time::Instant::now();
+        assert!(language.settings(&text).is_some());
+        begin.elapsed()
+    };
+    let (first, later) = (timed(), (0..5).map(|_| timed()).min().expect("five"));
+    assert!(later * 3 < first, "{first:?}, then {later:?}");
 }

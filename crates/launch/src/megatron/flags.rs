@@ -5,7 +5,7 @@
 
 use railwright_spec::problem::nearest;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The table: one flag a line, named as Megatron's field.
 const TABLE: &str = include_str!("../../data/megatron_flags.csv");
@@ -140,13 +140,28 @@ pub(crate) fn without_meaning(spelling: &str) -> Option<&'static str> {
     cells.find_map(|mut cells| (normal(cells.next()?) == wanted).then(|| cells.next().unwrap_or_default()))
 }
 
-/// The known spelling nearest to an unknown one.
+/// Maximum number of looked-up names that are kept.
+const MOST_KEPT: usize = 1000;
+
+/// The known spelling nearest to an unknown one. The answers are kept: `tune` reads the same unknown flags of
+/// a file about a hundred times, and each is compared with all flags of the table.
 pub(crate) fn near(spelling: &str) -> Option<String> {
+    static KEPT: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
     let wanted = normal(spelling);
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept().get(&wanted) {
+        return known.clone();
+    }
     let table = flags();
-    nearest(&wanted, table.by_spelling.keys().map(String::as_str))
+    let found = nearest(&wanted, table.by_spelling.keys().map(String::as_str))
         .first()
-        .and_then(|near| table.by_spelling.get(*near).map(Flag::spelling))
+        .and_then(|near| table.by_spelling.get(*near).map(Flag::spelling));
+    let mut kept = kept();
+    if kept.len() >= MOST_KEPT {
+        kept.clear();
+    }
+    kept.insert(wanted, found.clone());
+    found
 }
 
 /// Flags of the launcher, not of Megatron.

@@ -4,7 +4,7 @@
 //! Excludes operations on parameters (`parameter`) and commands inside words (`substitute`).
 
 use super::lex::{Part, parts_of};
-use super::values::{Fields, Piece, Value, Variables, closed, known, open, word};
+use super::values::{Fields, Piece, Value, Variables, append, closed, known, open, word};
 use super::{Why, Word, arithmetic};
 use std::rc::Rc;
 
@@ -166,14 +166,7 @@ impl Variables {
             self.assign_element(name, index, value, *line);
             return Some(name.to_owned());
         }
-        let old = if appends { self.get(name).map(|value| value.as_ref().clone()) } else { None };
-        // Every copy of a growing value costs its length.
-        let cost = match &old {
-            Some(Value::Text(pieces)) => pieces.iter().map(|piece| piece.text.len() + 8).sum(),
-            Some(Value::Array(elements)) => elements.len() * 8,
-            _ => 0,
-        };
-        self.room = self.room.saturating_sub(cost);
+        let old = if appends { self.take(name) } else { None };
         let value = match (old, value) {
             (Some(Value::Array(mut old)), Value::Array(new)) => {
                 old.extend(new);
@@ -184,7 +177,7 @@ impl Variables {
                 Value::Map(old)
             }
             (Some(Value::Text(mut old)), Value::Text(new)) => {
-                old.extend(new);
+                append(&mut old, new);
                 Value::Text(old)
             }
             (Some(Value::Text(old)), Value::Array(mut new)) => {

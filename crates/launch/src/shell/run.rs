@@ -63,9 +63,11 @@ pub(super) fn run(
     };
     let base = walker.script.sources.add(file, text);
     walker.nested(text, base, 0);
-    let Walker { variables, mut script, steps, written, .. } = walker;
+    let is_cut = walker.is_spent();
+    let Walker { variables, mut script, written, .. } = walker;
     script.written = written;
-    if steps == 0 || variables.room == 0 {
+    script.is_cut = is_cut;
+    if is_cut {
         script.open.push((
             1,
             "the script".to_owned(),
@@ -169,11 +171,16 @@ impl Walker<'_> {
         }
         let tokens = lex(text, line);
         let mut place = Place { tokens: &tokens, at: 0, nesting, blocks: 0 };
-        while !place.is_done() && self.steps > 0 && self.ended.is_none() {
+        while !place.is_done() && !self.is_spent() && self.ended.is_none() {
             self.list(&mut place, &[], true);
             // A stray end of a block.
             place.at += 1;
         }
+    }
+
+    /// Tests whether the script exceeds its steps or its expanded text.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps == 0 || self.variables.room == 0
     }
 
     pub(super) fn open(&mut self, line: usize, what: impl Into<String>, why: impl Into<String>) {
@@ -189,7 +196,7 @@ impl Walker<'_> {
         // The line of a chain with an undecided first part.
         let mut perhaps: Option<Arm> = None;
         while !place.is_done() {
-            if self.steps == 0 {
+            if self.is_spent() {
                 place.at = place.tokens.len();
                 return None;
             }

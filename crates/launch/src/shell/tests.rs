@@ -256,3 +256,26 @@ fn outputs_of_commands_follow_from_known_values() {
         assert!(!read_alone(script).commands[0].words[1].unknown.is_empty(), "{script}");
     }
 }
+
+/// Appends of a variable to itself, on one line and on a line each: an appended text is one piece or many.
+#[test]
+fn a_text_that_doubles_ends_at_the_bound() {
+    let own = "A=x\n".to_owned() + &"A+=$A\n".repeat(60);
+    let lines: String = (0..60).map(|n| format!("A=\"$A $A\n{n}\"\n")).collect();
+    for text in
+        [own + "run $A\n", format!("A=x\n{lines}run $A\n"), format!("A=(x)\n{}", "A+=(${A[@]})\n".repeat(60))]
+    {
+        let begin = std::time::Instant::now();
+        let script = read_alone(&text);
+        let reasons: Vec<&str> = script.open.iter().map(|(_, _, why)| why.as_str()).collect();
+        assert!(reasons.iter().any(|why| why.contains("exceeds the limit")), "{reasons:?}");
+        assert!(script.is_cut && script.commands.is_empty(), "the rest is not read");
+        assert!(begin.elapsed() < std::time::Duration::from_secs(10), "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn a_text_that_grows_by_a_word_is_kept_as_a_whole() {
+    let text = format!("A=x\n{}run \"$A\"\n", "A+=y\n".repeat(2000));
+    assert_eq!(words(&text), ["run", &format!("x{}", "y".repeat(2000))]);
+}

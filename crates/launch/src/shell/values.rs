@@ -8,8 +8,8 @@ use crate::shell::Unknown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Maximum number of expanded characters in a whole script. It stops a script that doubles a variable thirty
-/// times.
+/// Maximum memory in bytes of expanded text in a whole script. It stops a script that doubles a variable
+/// thirty times.
 const MOST_TEXT: usize = 16 << 20;
 
 /// A piece of text of one line and one kind.
@@ -19,6 +19,28 @@ pub(super) struct Piece {
     pub(super) line: usize,
     pub(super) quoted: bool,
     pub(super) unknown: Option<Why>,
+}
+
+/// Memory of pieces in bytes, which the bound on expanded text counts.
+pub(super) fn cost(pieces: &[Piece]) -> usize {
+    pieces.iter().map(|piece| piece.text.len() + size_of::<Piece>()).sum()
+}
+
+/// Appends pieces to others. The neighbours where they meet become one if they are of one kind and line, so
+/// that a text that a loop appends to stays short.
+pub(super) fn append(to: &mut Vec<Piece>, pieces: Vec<Piece>) {
+    for piece in pieces {
+        match to.last_mut() {
+            Some(last)
+                if last.unknown.is_none()
+                    && piece.unknown.is_none()
+                    && (last.line, last.quoted) == (piece.line, piece.quoted) =>
+            {
+                last.text.push_str(&piece.text);
+            }
+            _ => to.push(piece),
+        }
+    }
 }
 
 /// A text that is known.
@@ -76,7 +98,7 @@ impl Variables {
 
     /// Subtracts a cost from the remaining budget; `false` if it is used up.
     pub(super) fn pay(&mut self, pieces: &[Piece]) -> bool {
-        let cost = 8 + pieces.iter().map(|piece| piece.text.len() + 8).sum::<usize>();
+        let cost = 8 + cost(pieces);
         let can = cost <= self.room;
         self.room = self.room.saturating_sub(cost);
         can
@@ -96,6 +118,23 @@ impl Variables {
 
     pub(super) fn get(&self, name: &str) -> Option<&Rc<Value>> {
         self.values.get(self.name(name)).filter(|value| !matches!(value.as_ref(), Value::Name(_)))
+    }
+
+    /// Removes a value to append to it. A copy for a branch that still has the value costs its length.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        let name = self.name(name).to_owned();
+        let old = self.values.remove(&name)?;
+        let value = Rc::try_unwrap(old).unwrap_or_else(|shared| {
+            let growth = match shared.as_ref() {
+                Value::Text(pieces) => cost(pieces),
+                Value::Array(elements) => elements.iter().map(|pieces| 8 + cost(pieces)).sum(),
+                Value::Map(map) => map.values().map(|pieces| 8 + cost(pieces)).sum(),
+                Value::Name(_) => 0,
+            };
+            self.room = self.room.saturating_sub(growth);
+            shared.as_ref().clone()
+        });
+        (!matches!(value, Value::Name(_))).then_some(value)
     }
 
     pub(super) fn set(&mut self, name: &str, value: Value) {

@@ -203,3 +203,14 @@ impl Traffic for Walked {
         self.0.arrived(tag, start);
     }
 }
+
+#[test]
+fn the_first_share_of_a_link_that_occurs_twice_counts() {
+    let mut allocator = Allocator::new([10.0, 4.0]);
+    let first = allocator.insert(&[(0, 0.5), (0, 1.0), (1, 0.1)]);
+    allocator.solve(|_, _| ());
+    assert_eq!(allocator.rate(first), 20.0);
+    let second = allocator.insert(&[(0, 0.5)]);
+    allocator.solve(|_, _| ());
+    assert_eq!([allocator.rate(first), allocator.rate(second)], [10.0, 10.0]);
+}

@@ -76,3 +76,21 @@ impl Route {
         total
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_appended_route_follows_the_first() {
+        let mut route = Route::default();
+        route.push(LinkId(0));
+        let mut rest = Route::default();
+        rest.push(LinkId(1));
+        rest.side_by_side([(LinkId(2), 0.5), (LinkId(3), 0.5)]);
+        route.append(rest);
+        let positions: Vec<(LinkId, u32)> = route.hops.iter().map(|hop| (hop.link, hop.position)).collect();
+        assert_eq!(positions, [(LinkId(0), 0), (LinkId(1), 1), (LinkId(2), 2), (LinkId(3), 2)]);
+        assert_eq!(route.length(), 3);
+    }
+}

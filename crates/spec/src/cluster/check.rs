@@ -1,16 +1,18 @@
 //! Plausibility check of a cluster's figures.
 
 use super::Cluster;
+use crate::human::exact;
 use crate::plan::MOST_DEVICES;
 use crate::precision::DataType;
 use crate::problem::Problem;
 
 /// Rejects zeros, negatives, NaN, and values orders of magnitude beyond any machine.
 pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
+    // The number of devices comes last: it follows from a node if it is not set.
     let counts = [
-        ("cluster.devices", cluster.devices),
         ("cluster.devices_per_node", cluster.devices_per_node),
         ("cluster.scale_up.domain", cluster.scale_up.domain_size),
+        ("cluster.devices", cluster.devices),
     ];
     for (key, n) in counts {
         if n == 0 {
@@ -69,10 +71,10 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     for (key, x, least, most, unit) in ranges {
         // `contains` is false for NaN.
         if !(least..=most).contains(&x) {
-            return Err(Problem::new(format!(
-                "{x:e} {unit} is out of range (expected {least:e} to {most:e})"
-            ))
-            .at_key(key));
+            let (x, least, most) = (exact(x), exact(least), exact(most));
+            return Err(
+                Problem::new(format!("{x} {unit} is out of range (expected {least} to {most})")).at_key(key)
+            );
         }
     }
     for (data_type, rate) in &cluster.accelerator.peak {

@@ -9,8 +9,7 @@ use crate::precision::DataType;
 use crate::problem::Problem;
 use crate::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Seconds, Watts};
 use crate::run::section::section;
-use crate::run::text::{self, Keys};
-use crate::run::{Field, Kind, Section, Value};
+use crate::run::{Field, Kind, Section, Sheet, Value};
 use std::sync::Arc;
 
 section! {
@@ -156,6 +155,13 @@ fn per_server(accelerator: &Accelerator) -> u64 {
     if accelerator.scale_up_domain <= 2 { 8 } else { accelerator.scale_up_domain.min(8) }
 }
 
+impl Sheet<ClusterSpec> {
+    /// Resolves the cluster; problems have the place of the setting in its file.
+    pub fn resolve(&self) -> Result<Cluster, Problem> {
+        self.spec.resolve().map_err(|problem| self.placed(problem))
+    }
+}
+
 impl ClusterSpec {
     /// True if a machine is set: a cluster of the catalogue or an accelerator.
     pub const fn has_machine(&self) -> bool {
@@ -164,14 +170,7 @@ impl ClusterSpec {
 
     /// Reads a cluster file: the keys of the section `cluster`, without the section's name.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
-        let mut spec = Self::default();
-        for entry in text::read(text, file, Self::SECTION, &Keys(vec![Self::KEYS]))? {
-            let name = entry.path.strip_prefix("cluster.").unwrap_or(&entry.path);
-            if let Some(Err(problem)) = spec.set(name, &entry.value) {
-                return Err(problem.at_key(&entry.path).in_file(file).at_offset(text, entry.span.start));
-            }
-        }
-        Ok(spec)
+        Sheet::parse(text, file).map(|sheet| sheet.spec)
     }
 
     /// Resolves the cluster: figures of the preset, or of the accelerator's usual system, overridden by the

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Sheet<S> {
     /// Specified values.
     pub spec: S,
-    places: BTreeMap<String, Place>,
+    pub(super) places: BTreeMap<String, Place>,
 }
 
 impl<S: Section + Default> Sheet<S> {
@@ -68,6 +68,14 @@ impl<S: Section + Default> Sheet<S> {
 mod tests {
     use super::*;
     use crate::cluster::ClusterSpec;
+
+    #[test]
+    fn a_node_without_devices_is_not_a_mistake_of_the_job() {
+        let text = "preset = \"dgx-h100\"\ngpus_per_node = 0\n";
+        let sheet = Sheet::<ClusterSpec>::parse(text, "c.toml").expect("read");
+        let problem = sheet.resolve().expect_err("no devices").to_string();
+        assert_eq!(problem, "c.toml:2:17 `cluster.devices_per_node`: the number of devices is 0");
+    }
 
     #[test]
     fn a_mistake_is_reported_at_its_place_even_if_found_later() {

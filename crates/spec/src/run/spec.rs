@@ -150,6 +150,13 @@ impl RunSpec {
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
+    /// Replaces the cluster by one from a file or a name, with the places of its settings.
+    pub fn use_cluster(&mut self, cluster: super::Sheet<ClusterSpec>) {
+        self.places.retain(|key, _| !key.starts_with("cluster."));
+        self.places.extend(cluster.places);
+        self.cluster = cluster.spec;
+    }
+
     /// Value as in a run file, with the origin of an inferred or assumed generation.
     #[must_use]
     pub fn written(&self, key: &Key, value: Value) -> Value {

@@ -316,7 +316,7 @@ fn share(key: &str, x: f64) -> Result<f64, Problem> {
 }
 
 fn out_of_range(key: &str, x: f64, range: &str) -> Problem {
-    Problem::new(format!("expected {range}, found {x}")).at_key(key)
+    Problem::new(format!("expected {range}, found {}", crate::human::exact(x))).at_key(key)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Value {
         match self {
             Self::Text(text) => format!("the text `{}`", crate::human::shorten(text)),
             Self::Integer(n) => format!("{n}"),
-            Self::Number(x) => format!("{x}"),
+            Self::Number(x) => crate::human::exact(*x),
             Self::Flag(b) => format!("`{b}`"),
             Self::List(list) => format!("a list of {}", list.len()),
         }
