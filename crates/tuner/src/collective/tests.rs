@@ -150,7 +150,7 @@ fn errors_against_published_measurements_are_those_of_the_page() {
     let found = at_scale(Predictor::Closed);
     let within = |gpu: &str, ranks, low: f64, high: f64| {
         let of = |row: &&MeasuredCollective| {
-            row.gpu.as_deref() == Some(gpu) && row.ranks == Some(ranks) && !row.fabric.starts_with("E")
+            row.gpu.as_deref() == Some(gpu) && row.ranks == Some(ranks) && !row.fabric.starts_with('E')
         };
         let errors = found.rows.iter().filter(of).filter_map(|row| Some(row.closed_form?.error));
         let (least, most) =
