@@ -5,7 +5,7 @@
 //!
 //! ```
 //! let (name, text) = railwright_catalog::CLUSTERS[0];
-//! assert_eq!(name, "dgx-a100");
+//! assert_eq!(name, "aws-p5");
 //! assert!(text.contains("[cluster]") || text.contains("accelerator"));
 //! ```
 
@@ -69,6 +69,9 @@ pub const PUBLISHED_DESIGNS: &str = include_str!("../network/published_designs.c
 /// `catalog/network/rail_only_targets.csv`: figures that the rail-only paper states.
 pub const RAIL_ONLY_CLAIMS: &str = include_str!("../network/rail_only_targets.csv");
 
+/// `catalog/clusters/instances.csv`: instance types of public clouds, their cluster and their price.
+pub const INSTANCES: &str = include_str!("../clusters/instances.csv");
+
 /// Names and texts of files in one folder.
 macro_rules! files {
     ($folder:literal $suffix:literal $($name:literal)*) => {
@@ -83,6 +86,11 @@ pub const FAMILIES: &[(&str, &str)] =
 /// `catalog/clusters`: name and text of each cluster.
 pub const CLUSTERS: &[(&str, &str)] = files![
     "clusters" ".toml"
+    "aws-p5"
+    "aws-p5en"
+    "aws-p6-b200"
+    "aws-p6-b300"
+    "azure-nd-h100-v5"
     "dgx-a100"
     "dgx-a100-40gb"
     "dgx-b200"
@@ -95,6 +103,8 @@ pub const CLUSTERS: &[(&str, &str)] = files![
     "frontier"
     "gb200-nvl72"
     "gb300-nvl72"
+    "gcp-a3-mega"
+    "gcp-a3-ultra"
     "h800"
     "leonardo"
     "mi300x"

@@ -13,7 +13,7 @@ mod table;
 mod written;
 pub use accelerators::{accelerator_by_name, accelerator_ids, accelerators};
 pub use pools::{Pool, PoolSpec, Pools};
-pub use preset::{by_name, from_parts, preset_names, preset_text};
+pub use preset::{Instance, by_name, from_parts, instances, preset_names, preset_text, usual_preset};
 pub use spec::{ClusterSpec, Tiers};
 
 use crate::calibration::Calibration;

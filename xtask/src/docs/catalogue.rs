@@ -76,14 +76,20 @@ pub(super) fn clusters() -> Result<String, String> {
         "{MADE}# Clusters of the catalogue\n\n\
          Bandwidths are per device, decimal and in one direction. The files are in `catalog/clusters`, in the keys of a run file's\n\
          section `cluster`.\n\n\
-         | cluster | accelerator | devices a node | scale-up domain | scale-up | network | source |\n\
-         | --- | --- | --: | --: | --: | --- | --- |\n"
+         Instance types of public clouds are other names of their cluster. They have the list price of their provider\n\
+         (`catalog/clusters/instances.csv`); all other clusters have the typical price of their accelerator.\n\n\
+         | cluster | instance types | accelerator | devices a node | scale-up domain | scale-up | network | source |\n\
+         | --- | --- | --- | --: | --: | --: | --- | --- |\n"
     );
     for name in cluster::preset_names() {
         let c = cluster::by_name(name, 1024).map_err(|p| p.to_string())?;
+        let rented = cluster::instances().iter().find(|instance| instance.cluster == name);
+        let types = rented.map_or_else(String::new, |instance| {
+            instance.types.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        });
         let _ = writeln!(
             out,
-            "| `{name}` | `{}` | {} | {} | {} {} | {} {} | {} |",
+            "| `{name}` | {types} | `{}` | {} | {} | {} {} | {} {} | {} |",
             c.accelerator.id,
             c.devices_per_node,
             c.scale_up.domain_size,

@@ -11,6 +11,15 @@ const SEND_SHARE: f64 = 0.85;
 const SEND_BASE: f64 = 11.0e-6;
 /// Share of NIC bandwidth that many-to-many traffic reaches.
 const ALL_TO_ALL_SHARE: f64 = 0.8;
+/// The same share on EFA, after the time per peer: 0.84 to 0.90 over 2 to 32 nodes of p5.48xlarge
+/// (`nccl_alltoall.csv` of crazyguitar/aws-gpu-communication-benchmark at fd167f9, 2 GiB per rank).
+const ALL_TO_ALL_SHARE_EFA: f64 = 0.86;
+/// Seconds for each remote peer of an all-to-all.
+const PER_PEER: f64 = 1.0e-6;
+/// Channels between two ranks over the network: the default of `NCCL_NCHANNELS_PER_NET_PEER`.
+const CHANNELS_PER_PEER: f64 = 2.0;
+/// Bytes of a chunk between two ranks of an all-to-all on EFA: `NCCL_P2P_NET_CHUNKSIZE` of that benchmark.
+const EFA_CHUNK: f64 = 524_288.0;
 
 /// The network between domains.
 #[derive(Clone, Debug)]
@@ -32,7 +41,9 @@ pub(super) struct Network {
     /// Slowdown of all-to-all traffic if rails are connected only through domains.
     rail_forwarding: f64,
     pub(super) low_latency_cap: f64,
-    pub(super) has_ll128: bool,
+    has_ll128: bool,
+    /// True on EFA.
+    is_efa: bool,
 }
 
 /// Placement of a group: `ranks` in total, `local` of them in one scale-up domain and `least` in the smallest
@@ -62,10 +73,12 @@ impl Network {
     pub(super) fn new(cluster: &Cluster, class: LinkClass) -> Self {
         let network = &cluster.network;
         let measured = cluster.calibration.as_ref().and_then(|c| c.network.as_ref());
+        let is_efa = is_efa(&network.kind);
+        let spread_share = if is_efa { ALL_TO_ALL_SHARE_EFA } else { ALL_TO_ALL_SHARE };
         Self {
             nic: network.bandwidth.get().max(1e6),
             share: measured.map_or_else(|| ring_share(&network.kind), |law| law.ring_share),
-            spread_share: measured.map_or(ALL_TO_ALL_SHARE, |law| law.spread_share),
+            spread_share: measured.map_or(spread_share, |law| law.spread_share),
             measured: measured.cloned(),
             latency: network.latency.get().max(0.0),
             pace: measured.map_or(1.0, |law| law.latency),
@@ -74,6 +87,7 @@ impl Network {
             rail_forwarding: network.rail_forwarding.max(1.0),
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
+            is_efa,
         }
     }
 
@@ -103,6 +117,38 @@ impl Network {
             }
         }
         hop
+    }
+
+    /// Tests whether the library runs a protocol, by the share of bandwidth that it leaves: LL 0.5, LL128
+    /// 0.92 and Simple 1.
+    ///
+    /// LL and LL128 find the end of a message in its data, so they need its bytes in order. EFA (SRD)
+    /// delivers packets in any order: all-gathers of 32 and 64 MiB take the same time there, that of
+    /// Simple.
+    pub(super) fn runs(&self, share: f64) -> bool {
+        share == 1.0 || !self.is_efa && (self.has_ll128 || share == 0.5)
+    }
+
+    /// Latency of switches on one hop of a message above the LL protocols, one way, in seconds.
+    ///
+    /// On EFA such a message crosses the network twice: the receiver first sends the address of its buffer
+    /// (control message of the plugin's protocol `RDMA`). All-gathers of 32 MiB over 4 to 32 nodes of
+    /// p5.48xlarge take 58 to 65 us per hop between nodes: NCCL's 14.6 us and twice the 22 us of the floors.
+    pub(super) fn large_hop(&self, span: &Span) -> f64 {
+        if self.is_efa { 2.0 * self.hop(span) } else { self.hop(span) }
+    }
+
+    /// Seconds for each remote peer of an all-to-all with m bytes for it: `t = 1 us + min(m / 2, c) / r`.
+    ///
+    /// On EFA, a chunk of c bytes on each of the library's 2 channels per peer
+    /// (`NCCL_NCHANNELS_PER_NET_PEER`) is copied to its buffer before it is sent at the rate r of the NIC.
+    /// Measured on p5.48xlarge: 3.7, 5.3, 8 and 11 us at 128, 256, 512 KiB and above. On other networks no
+    /// curve over message size is published, and the first microsecond is counted alone.
+    pub(super) fn peer(&self, bytes: f64, span: &Span) -> f64 {
+        if !self.is_efa {
+            return PER_PEER;
+        }
+        PER_PEER + (bytes / CHANNELS_PER_PEER).min(EFA_CHUNK) / self.spread_rate(self.spread_share, span)
     }
 
     /// Slowdown of a ring by oversubscription, relative to its NICs: one of the members below a switch sends
@@ -148,13 +194,19 @@ impl Network {
     }
 }
 
+/// Tests for Amazon's Elastic Fabric Adapter, as a word of its own: `EFA`, `AWS EFA v3`.
+fn is_efa(kind: &str) -> bool {
+    let lower = kind.to_ascii_lowercase();
+    lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.starts_with("efa"))
+}
+
 /// Share of its NICs that a ring with large messages reaches, by the kind of network.
 pub(crate) fn ring_share(kind: &str) -> f64 {
     let kind = kind.to_ascii_lowercase();
     if kind.contains("infiniband") {
         // H100, 8 x 400 Gb/s: 391 of 400 GB/s over 2 nodes, 380 by the vendor; DGX A100: 192 of 200.
         0.95
-    } else if kind.contains("efa") {
+    } else if is_efa(&kind) {
         // H200, 16 x 200 Gb/s: 370 of 400 GB/s over 16 nodes.
         0.92
     } else if kind.contains("roce") {

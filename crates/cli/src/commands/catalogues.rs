@@ -14,7 +14,7 @@ use railwright_reports::keys::Keys;
 use railwright_reports::models::Models;
 use railwright_reports::models::show::Shown;
 use railwright_spec::cluster::{
-    Accelerator, accelerator_by_name, accelerators, by_name, preset_names, preset_text,
+    Accelerator, accelerator_by_name, accelerators, by_name, instances, preset_names, preset_text,
 };
 use railwright_spec::model::{self, CatalogueEntry};
 use railwright_spec::run::keys;
@@ -89,7 +89,9 @@ pub(crate) fn clusters(listing: &Listing, printer: &Printer) -> Result<Outcome, 
     let mut chosen = Vec::new();
     for name in preset_names() {
         let cluster = by_name(name, SHOWN_DEVICES)?;
-        if is_chosen(listing, [name, cluster.accelerator.id.as_str()].into_iter()) {
+        let rented = instances().iter().find(|instance| instance.cluster == name);
+        let types = rented.iter().flat_map(|instance| instance.types.iter().map(String::as_str));
+        if is_chosen(listing, [name, cluster.accelerator.id.as_str()].into_iter().chain(types)) {
             chosen.push(cluster);
         }
     }

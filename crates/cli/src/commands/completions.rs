@@ -9,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use railwright_calculator::estimate::topics;
 use railwright_calculator::software;
-use railwright_spec::cluster::{accelerator_ids, preset_names};
+use railwright_spec::cluster::{accelerator_ids, instances, preset_names};
 use railwright_spec::model::catalogue;
 use railwright_spec::problem::{Problem, did_you_mean};
 use std::fmt::Write as _;
@@ -36,9 +36,15 @@ fn models() -> Vec<String> {
     catalogue().iter().map(|entry| entry.name.to_owned()).collect()
 }
 
-/// Presets, and accelerators with their usual surroundings.
+/// Presets, instance types of clouds, and accelerators with their usual surroundings.
 fn clusters() -> Vec<String> {
-    preset_names().into_iter().map(str::to_owned).chain(accelerator_ids()).collect()
+    presets().into_iter().chain(accelerator_ids()).collect()
+}
+
+/// Names of presets, and the instance types that they stand for.
+fn presets() -> Vec<String> {
+    let types = instances().iter().flat_map(|instance| instance.types.iter().cloned());
+    preset_names().into_iter().map(str::to_owned).chain(types).collect()
 }
 
 /// The names that an argument of a command may take, if a catalogue lists them.
@@ -49,7 +55,7 @@ fn names(command: &str, argument: &str) -> Option<Vec<String>> {
         (_, "cluster.accelerator") | ("gpus show", "name") => accelerator_ids(),
         (_, "plan.software") => software::generations().iter().map(|g| g.id.clone()).collect(),
         ("models show", "name") => models(),
-        ("clusters show", "name") => preset_names().into_iter().map(str::to_owned).collect(),
+        ("clusters show", "name") => presets(),
         ("explain", "id") => topics().into_iter().map(|topic| topic.id).collect(),
         ("examples", "name") => examples::names().map(str::to_owned).collect(),
         _ => return None,

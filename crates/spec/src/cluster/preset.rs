@@ -1,9 +1,58 @@
 //! The catalogue of clusters, from `catalog/clusters/`.
+//!
+//! Responsible for: presets by their names and by instance types of public clouds, and the usual system of an
+//! accelerator.
 
-use super::{Cluster, ClusterSpec, accelerator_by_name};
+use super::table::{Record, fields};
+use super::{Cluster, ClusterSpec, HourlyPrice, accelerator_by_name};
 use crate::problem::{Problem, did_you_mean};
-use crate::quantity::BytesPerSecond;
-use railwright_catalog::CLUSTERS as PRESETS;
+use crate::quantity::{BytesPerSecond, Dollars};
+use railwright_catalog::{CLUSTERS as PRESETS, INSTANCES};
+use std::sync::LazyLock;
+
+/// A preset that a public cloud rents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Name of the preset.
+    pub cluster: String,
+    /// Provider.
+    pub provider: String,
+    /// Instance types, other names of the preset.
+    pub types: Vec<String>,
+    /// List price per device-hour, if the catalogue has one.
+    pub price: Option<HourlyPrice>,
+}
+
+static RENTED: LazyLock<Vec<Instance>> = LazyLock::new(|| {
+    let mut lines = INSTANCES.lines();
+    let header = fields(lines.next().unwrap_or_default());
+    let instance = |line: &str| {
+        let record = Record::new(&header, line);
+        let source = format!("{} {}", record.text("date"), record.text("price_source"));
+        Instance {
+            cluster: record.text("cluster").to_owned(),
+            provider: record.text("provider").to_owned(),
+            types: record.list("instances"),
+            price: record.number("usd_hr_gpu").map(|typical| HourlyPrice {
+                low: None,
+                typical: Dollars::new(typical),
+                high: None,
+                source,
+            }),
+        }
+    };
+    lines.filter(|line| !line.is_empty()).map(instance).collect()
+});
+
+/// Instance types of public clouds with a preset.
+pub fn instances() -> &'static [Instance] {
+    &RENTED
+}
+
+/// A name without case, with hyphens between its words.
+fn normal(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace(['_', ' '], "-")
+}
 
 /// Names of the presets.
 pub fn preset_names() -> Vec<&'static str> {
@@ -16,25 +65,41 @@ pub fn preset_text(name: &str) -> Option<&'static str> {
 }
 
 /// Spellings of a node's name: NVIDIA's own system (DGX), the same board from another manufacturer (HGX), or
-/// the accelerator alone.
+/// the accelerator alone; and the preset of an instance type.
 fn spellings(written: &str) -> Vec<String> {
     let board = written.strip_prefix("hgx-").or_else(|| written.strip_prefix("dgx-"));
     let mut names = vec![written.to_owned()];
     names.extend(board.iter().flat_map(|board| [format!("dgx-{board}"), (*board).to_owned()]));
+    let is_type = |instance: &&Instance| instance.types.iter().any(|name| normal(name) == written);
+    names.extend(instances().iter().find(is_type).map(|instance| instance.cluster.clone()));
     names
+}
+
+/// Price of a preset's devices if a cloud rents it with this accelerator.
+pub(super) fn price(preset: &str, accelerator: &str) -> Option<HourlyPrice> {
+    let instance = instances().iter().find(|instance| instance.cluster == preset)?;
+    let is_its_own = preset_text(preset).is_some_and(|text| text.contains(&line_of(accelerator)));
+    if is_its_own { instance.price.clone() } else { None }
+}
+
+/// The line of a cluster file that names an accelerator.
+fn line_of(accelerator: &str) -> String {
+    format!("accelerator = \"{accelerator}\"")
 }
 
 /// A preset as a specification, to be overridden by settings.
 pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
-    let written = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let Some((plain, text)) =
-        spellings(&written).into_iter().find_map(|p| preset_text(&p).map(|text| (p, text)))
+        spellings(&normal(name)).into_iter().find_map(|p| preset_text(&p).map(|text| (p, text)))
     else {
         let shown = crate::human::shorten(name);
         let list = PRESETS.iter().map(|p| p.0).collect::<Vec<_>>().join(", ");
         return Err(Problem::new(format!("unknown cluster `{shown}`")).hint(did_you_mean(
             name,
-            PRESETS.iter().map(|preset| preset.0),
+            PRESETS
+                .iter()
+                .map(|preset| preset.0)
+                .chain(instances().iter().flat_map(|instance| instance.types.iter().map(String::as_str))),
             &format!("use one of {list}, or pass an accelerator of `railwright gpus list`"),
         )));
     };
@@ -43,21 +108,28 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     Ok(spec)
 }
 
+/// Name of the usual system of an accelerator: the first preset with it that is not an instance of a cloud.
+pub fn usual_preset(id: &str) -> Option<&'static str> {
+    // The text is searched before it is parsed, because parsing every preset for every row of a table would
+    // dominate the run time.
+    let line = line_of(id);
+    let is_rented = |name: &str| instances().iter().any(|instance| instance.cluster == name);
+    PRESETS.iter().find(|(name, text)| text.contains(&line) && !is_rented(name)).map(|preset| preset.0)
+}
+
 /// Usual system of an accelerator, without its name. Its host and fabric are the best estimate for any node
 /// with the same accelerator.
 pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
-    // The text is searched before it is parsed, because parsing every preset for every row of a table would
-    // dominate the run time.
-    let line = format!("accelerator = \"{id}\"");
-    let (name, _) = PRESETS.iter().find(|(_, text)| text.contains(&line))?;
-    Some(ClusterSpec { name: None, ..spec(name).ok()? })
+    Some(ClusterSpec { name: None, ..spec(usual_preset(id)?).ok()? })
 }
 
 /// Cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of
 /// devices.
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
-        Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
+        Ok(spec) => {
+            ClusterSpec { preset: spec.name, devices: Some(devices), ..ClusterSpec::default() }.resolve()
+        }
         Err(problem) if accelerator_by_name(name).is_err() => Err(problem),
         Err(_) => from_parts(name, devices, None, None),
     }
@@ -121,6 +193,57 @@ mod tests {
         assert_eq!((gb200.scale_up.domain_size, gb200.devices_per_node), (72, 4));
         assert_eq!(gb200.scale_up.bandwidth.gb(), 900.0);
         assert_eq!(by_name("dgx2", 16).expect("known").devices_per_node, 16);
+    }
+
+    /// Instance types name their preset, in the spelling of the provider and without case.
+    #[test]
+    fn instance_types_are_names_of_presets() {
+        for (name, preset) in [
+            ("p5.48xlarge", "aws-p5"),
+            ("P5en.48xlarge", "aws-p5en"),
+            ("Standard_ND96isr_H100_v5", "azure-nd-h100-v5"),
+            ("a3-megagpu-8g", "gcp-a3-mega"),
+        ] {
+            assert_eq!(by_name(name, 16).expect("known").name, preset, "{name}");
+        }
+        let mistyped = by_name("p5.48xlage", 16).expect_err("a typo");
+        assert!(mistyped.hint.is_some_and(|hint| hint.contains("p5.48xlarge")));
+        for instance in instances() {
+            let cluster = by_name(&instance.cluster, 16).expect("a preset");
+            assert!(!instance.types.is_empty() && !instance.provider.is_empty(), "{instance:?}");
+            if let Some(price) = &instance.price {
+                assert_eq!(cluster.accelerator.price.as_ref(), Some(price));
+                assert!(price.source.len() > 40, "{price:?}");
+            }
+        }
+    }
+
+    /// 32 x 100, 16 x 200, 8 x 400 and 16 x 400 Gbit/s per eight GPUs; an instance is never the usual system
+    /// of its accelerator, and another accelerator has its own price.
+    #[test]
+    fn instances_have_their_network_and_are_not_the_usual_system() {
+        for (name, gb, kind) in [
+            ("aws-p5", 50.0, "EFA"),
+            ("aws-p5en", 50.0, "EFA"),
+            ("aws-p6-b200", 50.0, "EFA"),
+            ("aws-p6-b300", 100.0, "EFA"),
+            ("azure-nd-h100-v5", 50.0, "InfiniBand"),
+            ("gcp-a3-mega", 25.0, "Ethernet"),
+            ("gcp-a3-ultra", 50.0, "RoCE"),
+        ] {
+            let network = by_name(name, 64).expect("a preset").network;
+            assert_eq!((network.bandwidth.gb(), network.kind.as_str()), (gb, kind), "{name}");
+        }
+        let usual = ["h100", "h200", "b200", "b300"].map(|name| accelerator_by_name(name).expect("known").id);
+        let usual = usual.each_ref().map(|id| usual_preset(id));
+        assert_eq!(usual, ["dgx-h100", "dgx-h200", "dgx-b200", "dgx-b300"].map(Some));
+        let price = |spec: ClusterSpec| {
+            spec.resolve().expect("a cluster").accelerator.price.expect("a price").typical
+        };
+        let rented = ClusterSpec { preset: Some("p5.48xlarge".to_owned()), ..ClusterSpec::default() };
+        assert_eq!(price(rented.clone()).get(), 6.88);
+        let other = ClusterSpec { accelerator: Some("h200".to_owned()), ..rented };
+        assert_eq!(price(other), accelerator_by_name("h200").expect("known").price.expect("a price").typical);
     }
 
     #[test]

@@ -187,6 +187,7 @@ impl ClusterSpec {
             (None, Some(accelerator)) => preset::usual_system(&accelerator.id).unwrap_or_default(),
             (None, None) => Self::default(),
         };
+        let of_preset = spec.name.clone();
         if let (Some(_), Some(accelerator)) = (&self.preset, &named)
             && spec.accelerator.as_deref() != Some(accelerator.id.as_str())
         {
@@ -206,7 +207,7 @@ impl ClusterSpec {
             // rack).
             spec.scale_up_domain = Some(domain.min(node));
         }
-        let accelerator = match (named, spec.accelerator.as_deref()) {
+        let mut accelerator = match (named, spec.accelerator.as_deref()) {
             (Some(accelerator), _) => accelerator,
             (None, Some(name)) => accelerator_by_name(name)?,
             (None, None) => {
@@ -215,6 +216,11 @@ impl ClusterSpec {
                     .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\""));
             }
         };
+        // The list price of an instance includes its accelerators, so it replaces their own. A cluster that
+        // was written in full has the preset's name alone.
+        let of = |name: &Option<String>| preset::price(name.as_deref()?, &accelerator.id);
+        let price = of(&of_preset).or_else(|| of(&spec.name));
+        accelerator.price = price.or(accelerator.price);
         let is_assumed = self.preset.is_none() && self.network_bandwidth.is_none();
         let mut cluster = spec.build(accelerator)?;
         cluster.network.is_assumed = is_assumed;

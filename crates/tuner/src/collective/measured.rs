@@ -13,10 +13,10 @@ use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
 use railwright_calculator::validation::table::{Cells, read};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{DesignSpec, Routing};
-use railwright_spec::cluster::{Cluster, from_parts};
+use railwright_spec::cluster::{Cluster, by_name, from_parts, preset_names};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, BytesPerSecond};
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -262,15 +262,27 @@ fn cluster(cells: &Cells, gpu: &str, ranks: u64, fabric: &str) -> Result<Cluster
         cluster.scale_up.domain_size = cluster.devices_per_node;
     }
     let fabric = fabric.to_ascii_lowercase();
-    let named = ["InfiniBand", "RoCE", "EFA", "Omni-Path"];
+    let named = ["InfiniBand", "RoCE", "EFA", "Omni-Path", "Ethernet"];
     if let Some(kind) = named.into_iter().find(|kind| fabric.contains(&kind.to_ascii_lowercase())) {
         kind.clone_into(&mut cluster.network.kind);
+        if let Some(latency) = latency(&cluster) {
+            cluster.network.latency = latency;
+        }
     } else if ranks > cluster.scale_up.domain_size {
         return Err("unknown kind of network".to_owned());
     }
     let whole = cluster.scale_up.domain_size.clamp(1, ranks);
     cluster.devices = ranks.next_multiple_of(whole);
     Ok(cluster)
+}
+
+/// Latency of the catalogue's first cluster with the same accelerator and kind of network.
+fn latency(cluster: &Cluster) -> Option<Seconds> {
+    let known = preset_names().into_iter().filter_map(|name| by_name(name, cluster.devices).ok());
+    let mut same = known.filter(|preset| {
+        preset.accelerator.id == cluster.accelerator.id && preset.network.kind == cluster.network.kind
+    });
+    same.next().map(|preset| preset.network.latency)
 }
 
 fn errors(rows: &[&MeasuredCollective]) -> Errors {

@@ -19,7 +19,7 @@ use railwright_answers::{NetworkQuestion, Priced, Searcher, priced};
 use railwright_commands::Work as _;
 use railwright_reports::network::design::Answered;
 use railwright_spec::calibration::Calibration;
-use railwright_spec::cluster::{by_name, preset_names};
+use railwright_spec::cluster::usual_preset;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use std::path::Path;
@@ -125,10 +125,9 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
     Ok((run, Some(format!("cluster {machine}{why}"))))
 }
 
-/// A preset with an accelerator, the default machine first; the accelerator itself without a preset.
+/// The usual system of an accelerator; the accelerator itself without a preset.
 fn of_accelerator(accelerator: &str) -> String {
-    let has_it = |name: &&str| by_name(name, 8).is_ok_and(|cluster| cluster.accelerator.id == accelerator);
-    std::iter::once(USUAL_CLUSTER).chain(preset_names()).find(has_it).unwrap_or(accelerator).to_owned()
+    usual_preset(accelerator).unwrap_or(accelerator).to_owned()
 }
 
 fn title(run: &Run) -> String {
