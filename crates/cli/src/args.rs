@@ -73,7 +73,7 @@ pub(crate) fn whole() -> clap::Command {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, serde::Deserialize)]
 pub(crate) enum Command {
     /// Estimate step time, memory and cost of a training run
     #[command(after_long_help = include_str!("args/help/estimate.txt"))]
@@ -174,18 +174,21 @@ pub(crate) enum Command {
     Values(Later<Values>),
     /// Start the web UI and HTTP API on localhost
     #[command(after_long_help = serve::EXAMPLES)]
+    #[serde(skip)]
     Serve(Later<serve::Serve>),
     /// Generate a shell completion script
     #[cfg(not(target_family = "wasm"))]
+    #[serde(skip)]
     Completions(Later<Completions>),
     /// Print the manual page in roff
     #[cfg(not(target_family = "wasm"))]
     #[command(hide = true)]
+    #[serde(skip)]
     Man(Later<Man>),
 }
 
 /// Description of a run.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct RunArguments {
     /// Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
@@ -222,7 +225,7 @@ impl From<&RunArguments> for Sources {
 }
 
 /// Arguments of `estimate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Estimate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -242,7 +245,7 @@ pub(crate) struct Estimate {
 }
 
 /// Arguments of `values`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Values {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -251,7 +254,7 @@ pub(crate) struct Values {
 }
 
 /// Arguments of `memory`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Memory {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -269,7 +272,7 @@ pub(crate) struct Memory {
 }
 
 /// Key of memory sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum By {
     /// Parameters, gradients, activations, ...
     Kind,
@@ -290,7 +293,7 @@ impl From<By> for railwright_reports::memory::By {
 }
 
 /// Arguments of `timeline`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -316,7 +319,7 @@ pub(crate) struct Timeline {
 }
 
 /// Level of detail within a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Detail {
     /// Operators and collectives, or passes if there are too many
     Automatic,
@@ -329,7 +332,7 @@ pub(crate) enum Detail {
 }
 
 /// Arguments of `validate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Validate {
     /// CSV table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin
     #[arg(value_name = "TABLE.csv", value_hint = ValueHint::FilePath)]
@@ -348,7 +351,7 @@ pub(crate) struct Validate {
 }
 
 /// Models of `validate --network`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum NetworkModel {
     /// Closed form only
     Closed,
@@ -357,7 +360,7 @@ pub(crate) enum NetworkModel {
 }
 
 /// Arguments of `explain`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Explain {
     /// Part of a report, warning or convention [default: list all topics]
     #[arg(value_name = "ID")]
@@ -367,7 +370,7 @@ pub(crate) struct Explain {
 }
 
 /// Arguments of `init`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Init {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -377,7 +380,7 @@ pub(crate) struct Init {
 }
 
 /// Arguments of `examples`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Examples {
     /// Example to print [default: list all names]
     pub(crate) name: Option<String>,
@@ -387,7 +390,7 @@ pub(crate) struct Examples {
 }
 
 /// Commands of a catalogue.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, serde::Deserialize)]
 pub(crate) enum Catalogue {
     /// List entries, optionally filtered by name
     List(Listing),
@@ -396,7 +399,7 @@ pub(crate) enum Catalogue {
 }
 
 /// A list.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Listing {
     /// Filter by substring, or by a glob with `*` and `?`
     #[arg(value_name = "PATTERN")]
@@ -406,7 +409,7 @@ pub(crate) struct Listing {
 }
 
 /// One entry.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Showing {
     /// Name; for a model also the path of a config.json, or `-` for stdin
     pub(crate) name: String,
@@ -415,7 +418,7 @@ pub(crate) struct Showing {
 }
 
 /// Arguments of `schema`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct SchemaArguments {
     /// Write to a file
     #[arg(long, short, value_name = "FILE")]

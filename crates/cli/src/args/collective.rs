@@ -9,16 +9,16 @@ use railwright_calculator::collectives::Collective;
 pub(super) const EXAMPLES: &str = include_str!("help/collective.txt");
 
 /// Arguments of `network collective`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct CollectiveOn {
     /// Collective
     #[arg(value_name = "COLLECTIVE")]
     pub(crate) operation: Operation,
     /// Message sizes: a range, a list or one size
-    #[arg(long, value_name = "SIZES", default_value = "1M..8G")]
+    #[arg(long, value_name = "SIZES", default_value = railwright_commands::CollectiveOn::BYTES)]
     pub(crate) bytes: String,
     /// Factor between the sizes of a range
-    #[arg(long, value_name = "X", default_value_t = 2.0)]
+    #[arg(long, value_name = "X", default_value_t = railwright_commands::CollectiveOn::FACTOR)]
     pub(crate) factor: f64,
     /// GPUs in the collective, from rank 0 [default: those of --ranks or --nodelist]
     #[arg(long, value_name = "N", conflicts_with_all = ["ranks", "nodelist"])]
@@ -57,7 +57,7 @@ pub(crate) struct CollectiveOn {
 }
 
 /// A collective by the names of NCCL and of nccl-tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Operation {
     /// Every rank gets the sum of all buffers
     #[value(alias = "all_reduce", alias = "allreduce")]

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 pub(super) const EXAMPLES: &str = include_str!("help/export_network.txt");
 
 /// Arguments of `network export`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -29,7 +29,7 @@ pub(crate) struct Export {
 }
 
 /// A simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Simulator {
     /// Chakra execution traces, process groups, network and system
     AstraSim,

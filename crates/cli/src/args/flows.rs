@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 pub(super) const EXAMPLES: &str = include_str!("help/flows.txt");
 
 /// Arguments of `network flows`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct FlowsOn {
     /// Table of flows (CSV or JSON), or a folder of execution traces
     #[arg(value_name = "FLOWS", value_hint = ValueHint::FilePath)]
@@ -37,7 +37,7 @@ pub(crate) struct FlowsOn {
 }
 
 /// Failed parts of a design.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct FailedParts {
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
@@ -45,7 +45,7 @@ pub(crate) struct FailedParts {
 }
 
 /// Failed parts, and what becomes of their traffic.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct Broken {
     #[command(flatten)]
     pub(crate) failed: FailedParts,
@@ -53,7 +53,7 @@ pub(crate) struct Broken {
     #[arg(
         long,
         value_name = "HOW",
-        default_value = "spread",
+        default_value = railwright_commands::Specified::RECOVERY,
         conflicts_with = "fabric",
         help_heading = "Network"
     )]
@@ -61,15 +61,9 @@ pub(crate) struct Broken {
 }
 
 /// A fabric from a file.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct OwnFabric {
     /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["topology", "keys"],
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["topology", "keys"], help_heading = "Network")]
     pub(crate) fabric: Option<String>,
 }

@@ -2,15 +2,16 @@
 
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
+use railwright_profiler::clocks::ClockPolicy;
 
 /// Options of joining traces.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Joining {
     /// Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, globs or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Clock alignment across ranks
-    #[arg(long, value_enum, default_value_t = Clocks::Auto)]
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
     /// Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`
     #[arg(long, alias = "sizes", value_name = "SIZES")]
@@ -21,9 +22,10 @@ pub(crate) struct Joining {
 }
 
 /// Clock alignment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Clocks {
     /// Align only if clocks differ by more than those of one host
+    #[default]
     Auto,
     /// Always align
     Align,
@@ -31,8 +33,18 @@ pub(crate) enum Clocks {
     Recorded,
 }
 
+impl From<Clocks> for ClockPolicy {
+    fn from(clocks: Clocks) -> Self {
+        match clocks {
+            Clocks::Auto => Self::Auto,
+            Clocks::Align => Self::Align,
+            Clocks::Recorded => Self::Recorded,
+        }
+    }
+}
+
 /// Arguments of `comm`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/joining-comm.txt"))]
 pub(crate) struct Comm {
     #[command(flatten)]
@@ -51,7 +63,7 @@ pub(crate) struct Comm {
 }
 
 /// Arguments of `stragglers`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/joining-stragglers.txt"))]
 pub(crate) struct Stragglers {
     #[command(flatten)]

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use railwright_answers::{aliases_of, flag_of, is_same_value};
 use railwright_spec::human;
 use railwright_spec::run::{Key, Kind, keys};
+use std::collections::BTreeMap;
 
 /// Settings from flags: the flag, the key, the text after it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,7 +15,7 @@ pub(crate) struct RunFlags {
 }
 
 /// Shorthands of `--sharding`.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Sharding {
     /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
     #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
@@ -143,5 +144,17 @@ impl FromArgMatches for RunFlags {
             self.settings.push((format!("--{flag}"), path, value.clone()));
         }
         Ok(())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for RunFlags {
+    fn deserialize<D: serde::Deserializer<'de>>(arguments: D) -> Result<Self, D::Error> {
+        let given = BTreeMap::<String, String>::deserialize(arguments)?;
+        let set = |key: Key| {
+            let path = key.path();
+            let value = given.get(&*path)?.clone();
+            Some((format!("--{}", flag_of(&key)?), path, value))
+        };
+        Ok(Self { settings: keys().into_iter().filter_map(set).collect() })
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 pub(super) const EXAMPLES: &str = include_str!("help/traffic.txt");
 
 /// Arguments of `network traffic`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Traffic {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -39,7 +39,7 @@ pub(crate) struct Traffic {
 }
 
 /// The network that a run is laid on.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct OnNetwork {
     /// Topology from `network topologies`, or a design file
     #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
@@ -56,7 +56,7 @@ impl From<&OnNetwork> for on_network::OnNetwork {
 }
 
 /// Key of traffic sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum TrafficBy {
     /// Collective kind: purpose, group size, bytes and count
     Kind,
@@ -73,7 +73,7 @@ pub(crate) enum TrafficBy {
 }
 
 /// Algorithm of gathers and reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Rotation {
     /// Rings, one per domain member, along its rail
     Ring,
@@ -84,7 +84,7 @@ pub(crate) enum Rotation {
 }
 
 /// Algorithm of all-to-all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum AllToAll {
     /// Direct exchange between all ranks
     Direct,

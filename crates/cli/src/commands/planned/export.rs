@@ -5,7 +5,7 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use crate::{args, input};
 use railwright_answers::difference_as_written;
-use railwright_commands::warn_of_fit;
+use railwright_commands::{needs, warn_of_fit};
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -13,13 +13,15 @@ use std::path::Path;
 
 /// Writes a run. The outcome is that of `memory`; the file is written in each case.
 pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result<Outcome, Failure> {
+    needs(("--perfetto", !arguments.perfetto.is_empty()), ("--output", arguments.output.is_some()))?;
+    needs(("--target-version", arguments.target_version.is_some()), ("--to", arguments.to.is_some()))?;
     if !arguments.perfetto.is_empty() {
         let traces = args::tables::ExportPerfetto {
             paths: arguments.perfetto.clone(),
             output: arguments.output.clone().unwrap_or_default(),
             flows: false,
             device_only: false,
-            clocks: args::tables::Clocks::Auto,
+            clocks: args::joining::Clocks::Auto,
             layout: None,
         };
         return crate::commands::recorded::export_perfetto::run(&traces, printer);

@@ -11,6 +11,7 @@ use crate::input::opened::{Opened, Read, no_rank, open};
 use crate::input::traces::Loaded;
 use crate::printer::Printer;
 use crate::{args, input};
+use railwright_commands::{needs, within};
 use railwright_profiler::job::Family;
 use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
@@ -43,6 +44,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut options = profiled::options(tables, &arguments.needed)?;
     options.steps = arguments.steps.as_deref().map(str::parse).transpose()?;
+    within("--depth", arguments.depth.into(), 1..=4)?;
+    needs(("--rows", arguments.rows.is_some()), ("--aggregate", arguments.aggregate))?;
+    needs(("--host", arguments.host), ("--columns", arguments.columns || arguments.aggregate))?;
     if arguments.columns {
         return columns(arguments, &options, printer);
     }

@@ -36,7 +36,7 @@ impl Measured {
 /// Every `--step`, applied to the run. All have its accelerator and its software generation.
 pub(crate) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Result<Vec<Measured>, Failure> {
     let mut found = Vec::new();
-    for text in &arguments.steps {
+    for text in &arguments.step {
         let (layout, seconds) = halves(text)?;
         let mut set = arguments.set.clone();
         set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
