@@ -3,6 +3,7 @@
 mod brief;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+mod choices;
 pub(crate) mod collective;
 mod common_words;
 pub(crate) mod design;
@@ -33,11 +34,12 @@ pub(crate) mod tune;
 mod whatif;
 
 use crate::run::Sources;
+use choices::choices;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
+pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
 pub(crate) use run_flags::{RunFlags, Sharding};
 pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
@@ -271,24 +273,15 @@ pub(crate) struct Memory {
     pub(crate) output: Output,
 }
 
-/// Key of memory sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-pub(crate) enum By {
-    /// Parameters, gradients, activations, ...
-    Kind,
-    /// Attention, MLP, embedding, ...
-    Module,
-    /// Layer of the model
-    Layer,
-}
-
-impl From<By> for railwright_reports::memory::By {
-    fn from(by: By) -> Self {
-        match by {
-            By::Kind => Self::Kind,
-            By::Module => Self::Module,
-            By::Layer => Self::Layer,
-        }
+choices! {
+    /// Key of memory sums.
+    By as railwright_reports::memory::By {
+        /// Parameters, gradients, activations, ...
+        Kind,
+        /// Attention, MLP, embedding, ...
+        Module,
+        /// Layer of the model
+        Layer,
     }
 }
 

@@ -66,7 +66,7 @@ pub fn ask(
     let end = commands::run(&command, &printer);
     crate::run::launch::forget();
     let outcome = match end {
-        Ok(end) => railwright_server::Outcome::from(end).name(),
+        Ok(end) => end.name(),
         Err(Failure::Input(problems)) => return Err(problems),
         // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("internal error: the result was lost")]),

@@ -3,6 +3,7 @@
 use super::Output;
 use super::traffic::OnNetwork;
 use clap::{Args, ValueHint};
+use railwright_commands::Specified;
 
 pub(super) const EXAMPLES: &str = include_str!("help/flows.txt");
 
@@ -17,9 +18,7 @@ pub(crate) struct FlowsOn {
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
-    pub(crate) on: OnNetwork,
-    #[command(flatten)]
-    pub(crate) fabric: OwnFabric,
+    pub(crate) network: Networked,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
     /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
@@ -53,17 +52,37 @@ pub(crate) struct Broken {
     #[arg(
         long,
         value_name = "HOW",
-        default_value = railwright_commands::Specified::RECOVERY,
+        default_value = Specified::RECOVERY,
         conflicts_with = "fabric",
         help_heading = "Network"
     )]
     pub(crate) recovery: String,
 }
 
-/// A fabric from a file.
-#[derive(Args, Debug, Default, serde::Deserialize)]
-pub(crate) struct OwnFabric {
+/// A network: a design, or a fabric from a file.
+#[derive(Args, Debug, serde::Deserialize)]
+pub(crate) struct Networked {
+    #[command(flatten)]
+    pub(crate) on: OnNetwork,
     /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["topology", "keys"], help_heading = "Network")]
     pub(crate) fabric: Option<String>,
+}
+
+impl Networked {
+    /// The network with its routing and failed parts.
+    pub(crate) fn specified(
+        &self,
+        routing: Option<&String>,
+        failed: &FailedParts,
+        recovery: &str,
+    ) -> Specified {
+        Specified {
+            on: (&self.on).into(),
+            fabric: self.fabric.clone(),
+            routing: routing.cloned(),
+            fail: failed.fail.clone(),
+            recovery: recovery.to_owned(),
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Arguments of the commands that join the traces of many ranks: `comm` and `stragglers`.
 
 use super::Output;
-use clap::{Args, ValueEnum, ValueHint};
+use super::choices::choices;
+use clap::{Args, ValueHint};
 use railwright_profiler::clocks::ClockPolicy;
 
 /// Options of joining traces.
@@ -21,25 +22,17 @@ pub(crate) struct Joining {
     pub(crate) kernels: Option<String>,
 }
 
-/// Clock alignment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-pub(crate) enum Clocks {
-    /// Align only if clocks differ by more than those of one host
-    #[default]
-    Auto,
-    /// Always align
-    Align,
-    /// Keep recorded times
-    Recorded,
-}
-
-impl From<Clocks> for ClockPolicy {
-    fn from(clocks: Clocks) -> Self {
-        match clocks {
-            Clocks::Auto => Self::Auto,
-            Clocks::Align => Self::Align,
-            Clocks::Recorded => Self::Recorded,
-        }
+choices! {
+    /// Clock alignment.
+    #[derive(Default)]
+    Clocks as ClockPolicy {
+        /// Align only if clocks differ by more than those of one host
+        #[default]
+        Auto,
+        /// Always align
+        Align,
+        /// Keep recorded times
+        Recorded,
     }
 }
 

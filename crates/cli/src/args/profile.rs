@@ -1,6 +1,7 @@
 //! Arguments of `profile` and `compare`.
 
 use super::Output;
+use super::choices::choices;
 use clap::{Args, ValueEnum, ValueHint};
 
 pub(crate) const PROFILE_EXAMPLES: &str = include_str!("help/profile-profile.txt");
@@ -47,13 +48,14 @@ pub(crate) enum Compat {
     Hta,
 }
 
-/// Key of the sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-pub(crate) enum Origin {
-    /// Modules (`nn.Module`), by the path of their classes
-    Module,
-    /// Python functions outside the framework, with file and line
-    Source,
+choices! {
+    /// Key of the sums.
+    Origin as railwright_profiler::origins::By {
+        /// Modules (`nn.Module`), by the path of their classes
+        Module,
+        /// Python functions outside the framework, with file and line
+        Source,
+    }
 }
 
 /// Arguments of `profile`.

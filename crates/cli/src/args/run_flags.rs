@@ -14,6 +14,31 @@ pub(crate) struct RunFlags {
     pub(crate) settings: Vec<(String, String, String)>,
 }
 
+impl RunFlags {
+    /// Settings by any names of their flags. A Boolean key may have no value.
+    pub(crate) fn named(pairs: &[(String, String)]) -> Result<Self, String> {
+        let mut settings: Vec<(String, String, String)> = Vec::new();
+        for (name, value) in pairs {
+            let named = keys().into_iter().find_map(|key| {
+                let flag = flag_of(&key)?;
+                (flag == *name || aliases_of(&key).contains(&name.as_str())).then_some((key, flag))
+            });
+            let (key, flag) = named.ok_or_else(|| format!("unexpected argument '--{name}' found"))?;
+            let (path, is_flag) = (key.path(), matches!(key.kind, Kind::Flag));
+            let value = if value.is_empty() && is_flag { "true" } else { value };
+            if value.is_empty() {
+                return Err(format!("`--{name}` has no value"));
+            }
+            if settings.iter().any(|(_, known, other)| *known == path && !is_same_value(&path, other, value))
+            {
+                return Err(format!("`--{name}` has two values"));
+            }
+            settings.push((format!("--{flag}"), path, value.to_owned()));
+        }
+        Ok(Self { settings })
+    }
+}
+
 /// Shorthands of `--sharding`.
 #[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Sharding {

@@ -1,8 +1,7 @@
 //! Arguments of `network simulate`, and of `estimate` and `timeline` for collectives priced by flows.
 
-use super::flows::{Broken, OwnFabric};
+use super::flows::{Broken, Networked};
 use super::placement::OnHosts;
-use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
 
@@ -14,9 +13,7 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     #[command(flatten)]
-    pub(crate) on: OnNetwork,
-    #[command(flatten)]
-    pub(crate) fabric: OwnFabric,
+    pub(crate) network: Networked,
     #[command(flatten)]
     pub(crate) hosts: OnHosts,
     /// Second run on the same network: a run file

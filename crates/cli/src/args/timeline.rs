@@ -29,7 +29,7 @@ pub(crate) struct Cut {
 impl Cut {
     /// The requested part of the step.
     pub(crate) fn window(&self) -> Result<Option<Window>, Problem> {
-        railwright_commands::within("--most-spans", self.most_spans.into(), 100..=u32::MAX.into())?;
+        railwright_commands::within("--most-spans", self.most_spans.into(), 100..=u64::MAX)?;
         let Some(text) = &self.between else { return Ok(None) };
         let bad = || {
             Problem::new(format!("`{text}` is not a time range within a step"))

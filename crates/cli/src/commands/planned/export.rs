@@ -1,6 +1,6 @@
 //! `export`: a run as a launch file of a training framework, or traces as one file for Perfetto.
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use crate::{args, input};
@@ -59,10 +59,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         };
         let text = written.files.first().map_or("", |file| file.text.as_str());
         printer.fields("export", &fields, text, arguments.output.as_deref())?;
-        return Ok(fit.into());
+        return Ok(of_fit(fit));
     }
     files(&written, arguments.output.as_deref(), printer)?;
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,7 @@ use serde::Serialize;
 /// Runs a query, or lists the tables.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
     if !arguments.schema && (arguments.sql.is_none() || arguments.paths.is_empty()) {
-        let problem = Problem::new("a query needs SQL and the paths of traces");
+        let problem = Problem::new("a query needs SQL and at least one PATH");
         return Err(problem
             .hint("write `railwright query \"SELECT ...\" FILE`, or list tables with --schema")
             .into());

@@ -14,7 +14,7 @@ use crate::printer::{Listener, Printer};
 use crate::{commands, limits};
 use bytes::Bytes;
 use railwright_commands::typed;
-use railwright_server::{Asked, Backend, Caller, Kept, Outcome, Question, Reply, Watch, media_of};
+use railwright_server::{Asked, Backend, Caller, Kept, Question, Reply, Watch, media_of};
 use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -123,7 +123,7 @@ fn answer(command: &Command, Asked { line, media, .. }: Asked, watch: &Arc<Watch
     drop(open);
     crate::run::launch::forget();
     let outcome = match end {
-        Ok(end) => Outcome::from(end),
+        Ok(end) => end,
         Err(Failure::Input(problems)) => return Reply::Problems { problems, command: line },
         // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),

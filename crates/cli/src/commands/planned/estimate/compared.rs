@@ -93,7 +93,7 @@ fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     Ok(json!({
         "command": words.join("/"),
         "arguments": given,
-        "outcome": railwright_server::Outcome::from(outcome).name(),
+        "outcome": outcome.name(),
         "command_line": request.line,
         "answer": answer,
     }))
