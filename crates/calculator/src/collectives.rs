@@ -15,6 +15,7 @@ mod expert;
 mod fabric;
 mod law;
 mod link;
+mod links;
 mod network;
 mod torus;
 

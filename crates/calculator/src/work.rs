@@ -90,6 +90,17 @@ pub enum Dimension {
 impl Dimension {
     /// All dimensions.
     pub const ALL: [Self; 5] = [Self::Tensor, Self::Context, Self::Expert, Self::Shard, Self::Host];
+
+    /// The dimension of a step that contains it.
+    pub(crate) const fn of_step(self) -> railwright_step::Dimension {
+        match self {
+            Self::Tensor => railwright_step::Dimension::Tensor,
+            Self::Context => railwright_step::Dimension::Context,
+            Self::Expert => railwright_step::Dimension::Expert,
+            Self::Shard => railwright_step::Dimension::Data,
+            Self::Host => railwright_step::Dimension::Other,
+        }
+    }
 }
 
 /// Compute and exposed communication of a piece of a step on one rank.

@@ -3,6 +3,7 @@
 mod brief;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+mod choices;
 pub(crate) mod collective;
 mod common_words;
 pub(crate) mod design;
@@ -33,11 +34,12 @@ pub(crate) mod tune;
 mod whatif;
 
 use crate::run::Sources;
+use choices::choices;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
+pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
 pub(crate) use run_flags::{RunFlags, Sharding};
 pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
@@ -73,7 +75,7 @@ pub(crate) fn whole() -> clap::Command {
 }
 
 /// The commands.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, serde::Deserialize)]
 pub(crate) enum Command {
     /// Estimate step time, memory and cost of a training run
     #[command(after_long_help = include_str!("args/help/estimate.txt"))]
@@ -174,18 +176,21 @@ pub(crate) enum Command {
     Values(Later<Values>),
     /// Start the web UI and HTTP API on localhost
     #[command(after_long_help = serve::EXAMPLES)]
+    #[serde(skip)]
     Serve(Later<serve::Serve>),
     /// Generate a shell completion script
     #[cfg(not(target_family = "wasm"))]
+    #[serde(skip)]
     Completions(Later<Completions>),
     /// Print the manual page in roff
     #[cfg(not(target_family = "wasm"))]
     #[command(hide = true)]
+    #[serde(skip)]
     Man(Later<Man>),
 }
 
 /// Description of a run.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct RunArguments {
     /// Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
@@ -222,7 +227,7 @@ impl From<&RunArguments> for Sources {
 }
 
 /// Arguments of `estimate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Estimate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -242,7 +247,7 @@ pub(crate) struct Estimate {
 }
 
 /// Arguments of `values`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Values {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -251,7 +256,7 @@ pub(crate) struct Values {
 }
 
 /// Arguments of `memory`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Memory {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -268,29 +273,20 @@ pub(crate) struct Memory {
     pub(crate) output: Output,
 }
 
-/// Key of memory sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// Parameters, gradients, activations, ...
-    Kind,
-    /// Attention, MLP, embedding, ...
-    Module,
-    /// Layer of the model
-    Layer,
-}
-
-impl From<By> for railwright_reports::memory::By {
-    fn from(by: By) -> Self {
-        match by {
-            By::Kind => Self::Kind,
-            By::Module => Self::Module,
-            By::Layer => Self::Layer,
-        }
+choices! {
+    /// Key of memory sums.
+    By as railwright_reports::memory::By {
+        /// Parameters, gradients, activations, ...
+        Kind,
+        /// Attention, MLP, embedding, ...
+        Module,
+        /// Layer of the model
+        Layer,
     }
 }
 
 /// Arguments of `timeline`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -316,7 +312,7 @@ pub(crate) struct Timeline {
 }
 
 /// Level of detail within a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Detail {
     /// Operators and collectives, or passes if there are too many
     Automatic,
@@ -329,7 +325,7 @@ pub(crate) enum Detail {
 }
 
 /// Arguments of `validate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Validate {
     /// CSV table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin
     #[arg(value_name = "TABLE.csv", value_hint = ValueHint::FilePath)]
@@ -348,7 +344,7 @@ pub(crate) struct Validate {
 }
 
 /// Models of `validate --network`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum NetworkModel {
     /// Closed form only
     Closed,
@@ -357,7 +353,7 @@ pub(crate) enum NetworkModel {
 }
 
 /// Arguments of `explain`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Explain {
     /// Part of a report, warning or convention [default: list all topics]
     #[arg(value_name = "ID")]
@@ -367,7 +363,7 @@ pub(crate) struct Explain {
 }
 
 /// Arguments of `init`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Init {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -377,7 +373,7 @@ pub(crate) struct Init {
 }
 
 /// Arguments of `examples`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Examples {
     /// Example to print [default: list all names]
     pub(crate) name: Option<String>,
@@ -387,7 +383,7 @@ pub(crate) struct Examples {
 }
 
 /// Commands of a catalogue.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, serde::Deserialize)]
 pub(crate) enum Catalogue {
     /// List entries, optionally filtered by name
     List(Listing),
@@ -396,7 +392,7 @@ pub(crate) enum Catalogue {
 }
 
 /// A list.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Listing {
     /// Filter by substring, or by a glob with `*` and `?`
     #[arg(value_name = "PATTERN")]
@@ -406,7 +402,7 @@ pub(crate) struct Listing {
 }
 
 /// One entry.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Showing {
     /// Name; for a model also the path of a config.json, or `-` for stdin
     pub(crate) name: String,
@@ -415,7 +411,7 @@ pub(crate) struct Showing {
 }
 
 /// Arguments of `schema`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct SchemaArguments {
     /// Write to a file
     #[arg(long, short, value_name = "FILE")]

@@ -11,10 +11,12 @@
 //! assert_eq!(answer.kind, Some("explanation"));
 //! ```
 
+use crate::args::Global;
 use crate::commands::{self, serve};
 use crate::exit::Failure;
 use crate::limits;
 use crate::printer::{Listener, Printer, Typed};
+use railwright_commands::typed;
 pub use railwright_server::Watch;
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value};
@@ -54,21 +56,22 @@ pub fn ask(
     form: Option<&str>,
     watch: &Arc<Watch>,
 ) -> Result<Answer, Vec<Problem>> {
-    let (parsed, line) = serve::line_of(command, arguments, form, serve::Caller::Linked)?;
+    let (command, asked) = serve::asked(command, arguments, form, serve::Caller::Linked)?;
+    let global: Global = typed(&[], &asked.values).map_err(|problem| vec![problem])?;
     let listener = Listener::typed(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     // Readers check the limit; the process is not ours to end.
-    limits::bound_memory(parsed.global.memory_limit, None::<fn(Problem)>);
+    limits::bound_memory(global.memory_limit, None::<fn(Problem)>);
     crate::run::launch::forget();
-    let end = commands::run(&parsed.command, &printer);
+    let end = commands::run(&command, &printer);
     crate::run::launch::forget();
     let outcome = match end {
-        Ok(end) => railwright_server::Outcome::from(end).name(),
+        Ok(end) => end.name(),
         Err(Failure::Input(problems)) => return Err(problems),
         // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("internal error: the result was lost")]),
     };
-    let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };
+    let base = Answer { outcome, notes: listener.notes(), command: asked.line, ..Answer::default() };
     Ok(match listener.take_typed() {
         Some(Typed { kind, fields, text, html }) => {
             Answer { kind: Some(kind), fields, text, html, data: listener.take(), ..base }

@@ -4,6 +4,7 @@
 
 use railwright_answers::Refused;
 use railwright_calculator::memory::Fit;
+pub(crate) use railwright_server::Outcome;
 use railwright_spec::problem::Problem;
 use std::process::ExitCode;
 
@@ -24,43 +25,12 @@ pub(crate) const CANNOT_TELL: u8 = 5;
 /// this number for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The outcome of a command that ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Positive result, or no verdict.
-    Yes,
-    /// A negative result.
-    No,
-    /// Neither: it may fit.
-    AtRisk,
-    /// Neither: the evidence is insufficient.
-    CannotTell,
-    /// A part of the input is invalid; the result lists it together with the valid parts.
-    Invalid,
-    /// A partial result, because the user stopped the work.
-    Interrupted,
-}
-
-impl From<Outcome> for railwright_server::Outcome {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Yes => Self::Yes,
-            Outcome::No => Self::No,
-            Outcome::Invalid => Self::Invalid,
-            Outcome::AtRisk => Self::AtRisk,
-            Outcome::CannotTell => Self::CannotTell,
-            Outcome::Interrupted => Self::Interrupted,
-        }
-    }
-}
-
-impl From<Fit> for Outcome {
-    fn from(fit: Fit) -> Self {
-        match fit {
-            Fit::Fits => Self::Yes,
-            Fit::AtRisk => Self::AtRisk,
-            Fit::DoesNotFit => Self::No,
-        }
+/// The outcome of a prediction of memory.
+pub(crate) const fn of_fit(fit: Fit) -> Outcome {
+    match fit {
+        Fit::Fits => Outcome::Yes,
+        Fit::AtRisk => Outcome::AtRisk,
+        Fit::DoesNotFit => Outcome::No,
     }
 }
 

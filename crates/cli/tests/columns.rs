@@ -119,7 +119,7 @@ fn what_is_not_there_is_refused() {
     for (more, expected) in [
         (["--rank", "3"], "rank 3 does not represent a stage"),
         (["--between", "2s..1s"], "is not a time range within a step"),
-        (["--most-spans", "3"], "3 is not in"),
+        (["--most-spans", "3"], "expected 100 or more"),
     ] {
         let outcome = run(&[&RUN[..], &more[..]].concat());
         assert_eq!(outcome.code, 2, "{}", outcome.stderr);

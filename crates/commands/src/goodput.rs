@@ -6,6 +6,7 @@ mod asked;
 mod job;
 
 use crate::front::Ended;
+use crate::relation::needs;
 pub use asked::{Checkpoints, Goodput};
 use job::{Job, read, time};
 use railwright_calculator::goodput::answer::{Question, goodput as of_job};
@@ -27,6 +28,18 @@ use railwright_tuner::disruptions_of;
 ///
 /// A run, a table or a setting that is invalid.
 pub fn goodput(request: &Goodput) -> Result<Answered, Ended> {
+    for (setting, needed) in [
+        (
+            ("--checkpoint-bytes", request.checkpoints.bytes.is_some()),
+            ("--storage-bandwidth", request.checkpoints.bandwidth.is_some()),
+        ),
+        (("--spares", request.spares.is_some()), ("--repair-time", request.repair_time.is_some())),
+        (("--repair-time", request.repair_time.is_some()), ("--spares", request.spares.is_some())),
+        (("--slow-share", request.slow_share.is_some()), ("--slow-factor", request.slow_factor.is_some())),
+        (("--slow-factor", request.slow_factor.is_some()), ("--slow-share", request.slow_share.is_some())),
+    ] {
+        needs(setting, needed)?;
+    }
     let Job { cluster, checkpoint, stall, disruptions: disruptions_of_run, price: own_price, mut chosen } =
         Job::of(request)?;
     let devices = cluster.devices;

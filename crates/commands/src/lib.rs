@@ -20,7 +20,9 @@ mod fit;
 mod front;
 mod goodput;
 mod network;
+mod relation;
 mod tune;
+mod typed;
 
 pub use fit::warn_of_fit;
 pub use front::{Ended, Front, Work};
@@ -36,4 +38,6 @@ pub use network::pricing::{Pricing, on_topology};
 pub use network::show::{Show, ShowAnswer, show};
 pub use network::simulate::{Simulate, simulate};
 pub use network::traffic::{TrafficBy, TrafficOf, traffic};
+pub use relation::{needs, within};
 pub use tune::{Tune, tune, tuned_keys, write_tuned};
+pub use typed::{Arguments, typed};

@@ -30,6 +30,9 @@ pub struct Specified {
 }
 
 impl Specified {
+    /// Treatment of that traffic if not set.
+    pub const RECOVERY: &str = "spread";
+
     /// The design with the routing as one of its settings.
     fn routed(&self) -> OnNetwork {
         on_network::routed(&self.on, self.routing.as_deref())

@@ -17,7 +17,7 @@ mod tests;
 use crate::document::{self, Data, Entry};
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, nearest};
@@ -58,7 +58,7 @@ impl Reader for AccelerateReader {
         Some(Evidence::new(strength, format!("YAML with the key `{}`", key.trim_end_matches(':'))))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Accelerate, file, text, document);
         let kind = kind(&mut fields);

@@ -15,7 +15,7 @@ pub(crate) use write::zero;
 use crate::document;
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{ContextKind, Master, Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -50,7 +50,7 @@ impl Reader for DeepspeedReader {
         (count > 1).then(|| Evidence::new(Strength::Likely, "JSON with several of DeepSpeed's keys"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let document = document::json(text, file).map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Deepspeed, file, text, document);
         fields.draft.front_end("deepspeed");

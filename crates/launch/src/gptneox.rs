@@ -12,7 +12,9 @@ mod tests;
 use crate::document::{self, Document, Entry};
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Measured, Reader, RemarkKind, Strength, deepspeed, tokenizers};
+use crate::{
+    Context, Evidence, Format, Launch, Measured, Reader, RemarkKind, Strength, deepspeed, tokenizers,
+};
 use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::model::{Activation, NormKind, Position, Style};
 use railwright_spec::plan::{PrecisionPreset, Recompute};
@@ -215,7 +217,7 @@ impl Reader for NeoxReader {
         Some(Evidence::new(Strength::Likely, format!("the keys `{batch}`, `{first}` and `{second}`")))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         for entry in &mut document.entries {
             entry.path = entry.path.replace('-', "_");

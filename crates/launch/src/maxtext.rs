@@ -62,10 +62,6 @@ impl Reader for MaxTextReader {
             .then(|| Evidence::new(Strength::Likely, "MaxText's keys with `=`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_yaml = text.lines().any(|line| line.split_once(':').is_some_and(|(key, _)| is_key(key)));
         let mut script = None;

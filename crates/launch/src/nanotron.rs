@@ -44,10 +44,6 @@ impl Reader for NanotronReader {
         marks.then(|| Evidence::new(Strength::Certain, "YAML with the keys `parallelism` and `tokens`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let parsed = if recipe::is_one(text) {
             recipe::read(text, file, context).map(|(document, found)| (document, Some(found)))

@@ -73,10 +73,6 @@ impl Reader for BridgeReader {
         overrides.then(|| Evidence::new(Strength::Likely, "overrides of `model.` and `train.`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         read(Format::MegatronBridge, text, file, context)
     }
@@ -109,10 +105,6 @@ impl Reader for NemoReader {
         (launcher::is_override(text, "model.")
             && (launcher::is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
         .then(|| Evidence::new(Strength::Likely, "overrides of `trainer.` and `model.`"))
-    }
-
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {

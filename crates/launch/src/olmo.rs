@@ -16,7 +16,7 @@ use self::values::{last, name, whole};
 use crate::document::Data;
 use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, python};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, python};
 use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -41,7 +41,7 @@ impl Reader for OlmoReader {
         })
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let parts = parts::of(text, file).map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::OlmoCore, file, text, parts.document);
         for (path, line, why) in &parts.open {

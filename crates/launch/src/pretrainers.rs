@@ -15,7 +15,7 @@ mod olmo_yaml;
 #[cfg(test)]
 mod tests;
 
-use crate::{Evidence, Format, Launch, Reader, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, Strength};
 use railwright_spec::problem::Problem;
 
 /// Reads configurations of libraries that pretrain models.
@@ -44,7 +44,7 @@ impl Reader for PretrainersReader {
         Some(Evidence::new(Strength::Certain, format!("{name}: {why}")))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         match LIBRARIES.iter().find(|(_, is_one, ..)| is_one(text)) {
             Some((.., read)) => read(text, file),
             None => Err(vec![Problem::new("not a configuration of a known library").in_file(file)]),

@@ -44,10 +44,6 @@ impl Reader for PrimusReader {
             .then(|| Evidence::new(Strength::Certain, "the key `modules` with a `framework`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         read_started(text, file, context, (&[], &[]))
     }

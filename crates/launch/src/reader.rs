@@ -13,14 +13,14 @@ pub trait Reader: Sync {
     /// files can be wrong.
     fn recognise(&self, text: &str) -> Option<Evidence>;
 
-    /// Reads a text; `file` is its name in messages. All problems are returned at once.
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
+    /// Reads a text with its context: variables, arguments of a script, files that it reads. `file` is its
+    /// name in messages. All problems are returned at once. Readers of self-contained files ignore the
+    /// context.
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>>;
 
-    /// The same with context: variables, arguments of a script, files that it reads. Readers of
-    /// self-contained files ignore it.
-    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        let _ = context;
-        self.read(text, file)
+    /// Reads a text without context.
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
     }
 }
 

@@ -67,10 +67,6 @@ impl Reader for TorchtitanReader {
         certain(&format!("flags such as `{first}`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut recipe = None;
         let started =

@@ -16,7 +16,7 @@ use crate::document::{self, Data};
 use crate::features;
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength, samples};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -45,7 +45,7 @@ impl Reader for TorchtuneReader {
         })
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::Torchtune, file, text, document);

@@ -161,10 +161,6 @@ impl Reader for TrainersReader {
         found.map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         read_started(text, file, context, (&[], &[]))
     }

@@ -16,6 +16,7 @@ pub use lines::{Curve, Lines, lines};
 pub use scatter::{Dot, Scatter, Series, scatter};
 
 use railwright_spec::human::markup;
+use railwright_step::svg;
 use std::fmt::Write as _;
 
 /// Colours of a series in light and dark, far apart for colour-blind eyes too; further series repeat them
@@ -31,12 +32,9 @@ pub(crate) const SERIES: [(&str, &str); 6] = [
 
 /// Start of a chart: size, colours, title.
 pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<style>\n\
-         svg{{--ink:#1c2430;--faint:#5b6470;--grid:#d9dde3;--paper:#ffffff;",
-        markup(title)
-    );
+    let font = "font-family=\"system-ui, sans-serif\" font-size=\"12\"";
+    let mut out = svg::open(width, height, &format!(" aria-label=\"{}\" {font}", markup(title)));
+    out.push_str("\n<style>\nsvg{--ink:#1c2430;--faint:#5b6470;--grid:#d9dde3;--paper:#ffffff;");
     let series = |out: &mut String, dark: bool| {
         for (index, (light, deep)) in SERIES.iter().enumerate() {
             let _ = write!(out, "--s{index}:{};", if dark { deep } else { light });

@@ -3,6 +3,8 @@
 //! Responsible for: the start and the line of a record with any line ends. The reader's position is after the
 //! first character of a line end. The rest of `\r\n` and of empty lines still follows.
 
+use railwright_spec::problem::Problem;
+
 /// Line ends after a position.
 fn ends<'a>(text: &'a str, position: &csv::Position) -> impl Iterator<Item = &'a u8> {
     let ahead = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
@@ -17,6 +19,20 @@ pub(crate) fn start(text: &str, position: Option<&csv::Position>) -> usize {
 /// The line on which a record starts, from 1.
 pub(crate) fn line(text: &str, position: &csv::Position) -> u64 {
     position.line() + ends(text, position).filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// An error of the reader with the line of its record.
+pub(crate) fn broken(error: &csv::Error, text: &str, file: &str) -> Problem {
+    let problem = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
+        }
+        _ => Problem::new("not a table of comma-separated values"),
+    };
+    match error.position() {
+        Some(position) => problem.in_file(format!("{file}:{}", line(text, position))),
+        None => problem.in_file(file),
+    }
 }
 
 #[cfg(test)]

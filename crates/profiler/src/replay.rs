@@ -24,6 +24,7 @@ pub use what_if::{Share, Slowdown, WhatIf};
 use crate::passes::{Pass, PassKind, Passes};
 use graph::{StepGraph, Times, lag};
 use railwright_spec::problem::Problem;
+use std::ops::Range;
 
 /// Treatment of recorded delays before passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +192,20 @@ impl<'a> Replay<'a> {
         self.durations[at]
     }
 
+    /// The graph of a step with its range among all passes, whose durations the runner then has.
+    fn prepared(
+        &self,
+        step: usize,
+        duration: impl Fn(usize) -> i64,
+        runner: &mut Runner,
+    ) -> Option<(&StepGraph, Range<usize>)> {
+        let graph = self.graphs.get(step)?;
+        let range = graph.first..graph.first + graph.len();
+        runner.durations.clear();
+        runner.durations.extend(range.clone().map(duration));
+        Some((graph, range))
+    }
+
     /// Duration of a step in nanoseconds, with pass durations (by index among all passes) from `duration`.
     pub fn time(
         &self,
@@ -199,10 +214,7 @@ impl<'a> Replay<'a> {
         duration: impl Fn(usize) -> i64,
         runner: &mut Runner,
     ) -> i64 {
-        let Some(graph) = self.graphs.get(step) else { return 0 };
-        let range = graph.first..graph.first + graph.len();
-        runner.durations.clear();
-        runner.durations.extend(range.clone().map(duration));
+        let Some((graph, range)) = self.prepared(step, duration, runner) else { return 0 };
         let delays = match delays {
             Delays::Kept => Some(&self.delays[range]),
             Delays::Dropped => self.own.get(range),
@@ -219,10 +231,7 @@ impl<'a> Replay<'a> {
         duration: impl Fn(usize) -> i64,
         runner: &mut Runner,
     ) -> i64 {
-        let Some(graph) = self.graphs.get(step) else { return 0 };
-        let range = graph.first..graph.first + graph.len();
-        runner.durations.clear();
-        runner.durations.extend(range.map(duration));
+        let Some((graph, _)) = self.prepared(step, duration, runner) else { return 0 };
         let none = [0; lag::COUNT];
         let lags = if gaps { self.gaps.lags() } else { &none };
         graph.run(&runner.durations, None, lags, &mut runner.times)

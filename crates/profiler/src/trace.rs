@@ -5,6 +5,7 @@
 //! since its start. [`crate::job`] aligns the clocks of ranks. Excludes analyses: kernel classes, group
 //! dimensions and waits.
 
+mod columns;
 mod device;
 mod gpu;
 mod group;

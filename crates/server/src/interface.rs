@@ -1,109 +1,78 @@
-//! The commands of a program as questions: what a client may ask, and a question as the words that the
-//! program's parser reads.
+//! The commands of a program as questions: what a client may ask, and the arguments of a question by name.
 //!
-//! Responsible for: arguments that the parser reads exactly as the question, and errors of the parser as
-//! problems. The program describes its commands in a [`Program`]; this file knows none of them.
+//! Responsible for: one set of arguments for every client, checked by the description that also reads the
+//! command line. The program describes its commands in a [`Program`]; this file knows none of them.
 
 mod offered;
 mod openapi;
 mod output_format;
 mod program;
-mod words;
+mod values;
 
 use crate::desk::{Question, Reply};
-use clap::ArgMatches;
 pub use openapi::VERSION;
 pub use program::{Caller, Interface, Kinds, Program};
 use railwright_spec::problem::Problem;
-use std::sync::PoisonError;
-use words::Words;
+use values::{Line, Values, given};
 
-/// A question as words for the parser.
+/// A question whose arguments exist and agree.
 #[derive(Debug)]
 pub struct Asked {
-    /// The words.
+    /// Words of the command.
     pub words: Vec<String>,
+    /// Values of all arguments, defaults included.
+    pub values: Values,
     /// Equivalent command line.
-    pub command: String,
+    pub line: String,
     /// The media type of the result, if known in advance.
     pub media: Option<&'static str>,
 }
 
 impl Interface {
-    /// The words of a question.
+    /// The arguments of a question, with defaults.
     ///
     /// # Errors
     ///
     /// The reply to an invalid question.
-    pub fn words(&self, question: &Question, caller: Caller) -> Result<Asked, Reply> {
+    pub fn asked(&self, question: &Question, caller: Caller) -> Result<Asked, Reply> {
         let command = self.find(&question.command, caller)?;
-        let mut words = Words::default();
-        for word in std::iter::once(self.program.commands.get_name())
-            .chain(question.command.iter().map(String::as_str))
-        {
-            words.parsed.push(word.to_owned());
-            words.typed.push(word.to_owned());
-        }
-        let mut problems = self.arguments(&mut words, command, (question, caller));
-        let (media, flags) = match self.output_format(command, question.format.as_deref()) {
-            Ok(output_format) => output_format,
-            Err(problem) => {
-                problems.push(problem);
-                (None, Vec::new())
+        let mut line = Line::new(self.program.commands.get_name(), &question.command);
+        let (mut values, mut problems) = self.arguments(&mut line, command, (question, caller));
+        let mut media = None;
+        match self.output_format(command, question.format.as_deref()) {
+            Ok((of_format, chosen)) => {
+                media = of_format;
+                if let Some((argument, text)) = chosen {
+                    line.format(argument, &text);
+                    values.insert(argument.get_id().to_string(), given(argument, vec![text]));
+                }
             }
-        };
-        let line = words.shown(&flags);
+            Err(problem) => problems.push(problem),
+        }
+        let line = line.shown();
+        if problems.is_empty() {
+            problems = values::completed(command, &mut values);
+        }
         if !problems.is_empty() {
             return Err(Reply::Problems { problems, command: line });
         }
-        let Words { mut parsed, mut positional, .. } = words;
-        parsed.extend(flags);
-        if !positional.is_empty() {
-            // After `--` some commands expect the arguments of a script, not their own.
-            if !command.get_arguments().any(clap::Arg::is_last_set) {
-                parsed.push("--".to_owned());
-            }
-            parsed.append(&mut positional);
-        }
-        Ok(Asked { words: parsed, command: line, media })
+        Ok(Asked { words: question.command.clone(), values, line, media })
+    }
+}
+
+impl Asked {
+    /// Text that is equal for equal questions.
+    pub fn key(&self) -> String {
+        format!("{:?}", (&self.words, &self.values))
     }
 
-    /// The arguments of a question, as the parser reads them.
-    ///
-    /// # Errors
-    ///
-    /// The reply with the parser's complaint.
-    pub fn parse<T>(
-        &self,
-        asked: &Asked,
-        read: impl FnOnce(&ArgMatches) -> Result<T, clap::Error>,
-    ) -> Result<T, Reply> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut parser = spare.unwrap_or_else(|| self.program.commands.clone());
-        let parsed = parser.try_get_matches_from_mut(&asked.words).and_then(|matches| read(&matches));
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(parser);
-        parsed.map_err(|error| Reply::Problems {
-            problems: vec![problem_of(&error)],
-            command: asked.command.clone(),
-        })
+    /// The reply to a value that its argument does not accept.
+    pub fn refused(&self, problem: Problem) -> Reply {
+        Reply::Problems { problems: vec![problem], command: self.line.clone() }
     }
 }
 
 /// The media type of a result with a single format.
 pub fn media_of(text: &str) -> &'static str {
     if text.starts_with(['{', '[']) { "application/json" } else { "text/plain; charset=utf-8" }
-}
-
-/// The parser's complaint as a problem.
-fn problem_of(error: &clap::Error) -> Problem {
-    let text = error.to_string();
-    let mut parts = text.split("\n\n");
-    let first = parts.next().unwrap_or_default().trim_start_matches("error: ");
-    let message = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let hint = parts.find_map(|part| part.trim().strip_prefix("tip: "));
-    let mut problem = Problem::new(message);
-    if let Some(hint) = hint {
-        problem = problem.hint(hint.split_whitespace().collect::<Vec<_>>().join(" "));
-    }
-    problem
 }

@@ -12,7 +12,7 @@ const ROOM: usize = 64 << 20;
 /// Bytes of one reply, at most.
 const LARGEST: usize = ROOM / 4;
 
-/// Replies by their command line; `F` is the state of a file that was read.
+/// Replies by their questions; `F` is the state of a file that was read.
 #[derive(Debug)]
 pub struct Kept<F> {
     table: Mutex<Table<F>>,
@@ -20,7 +20,7 @@ pub struct Kept<F> {
 
 #[derive(Debug)]
 struct Table<F> {
-    replies: BTreeMap<Vec<String>, One<F>>,
+    replies: BTreeMap<String, One<F>>,
     clock: u64,
     bytes: usize,
 }
@@ -44,13 +44,13 @@ impl<F: Clone> Kept<F> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reply to the same words, if `is_still_so` holds for all its files.
-    pub fn find(&self, words: &[String], is_still_so: impl Fn(&F) -> bool) -> Option<Reply> {
+    /// The reply to the same question, if `is_still_so` holds for all its files.
+    pub fn find(&self, question: &str, is_still_so: impl Fn(&F) -> bool) -> Option<Reply> {
         let (reply, files) = {
             let mut table = self.table();
             table.clock += 1;
             let now = table.clock;
-            let one = table.replies.get_mut(words)?;
+            let one = table.replies.get_mut(question)?;
             one.used = now;
             (one.reply.clone(), one.files.clone())
         };
@@ -59,16 +59,16 @@ impl<F: Clone> Kept<F> {
             return Some(reply);
         }
         let mut table = self.table();
-        if let Some(one) = table.replies.remove(words) {
+        if let Some(one) = table.replies.remove(question) {
             table.bytes -= one.bytes;
         }
         None
     }
 
     /// Stores a reply. `files` are the files read for it, if they are known and unchanging.
-    pub fn keep(&self, words: Vec<String>, reply: &Reply, files: Option<Vec<F>>) {
+    pub fn keep(&self, question: String, reply: &Reply, files: Option<Vec<F>>) {
         let (Reply::Answer { body, outcome, .. }, Some(files)) = (reply, files) else { return };
-        let bytes = body.len() + words.iter().map(String::len).sum::<usize>() + files.len() * 256 + 512;
+        let bytes = body.len() + question.len() + files.len() * 256 + 512;
         if *outcome == Outcome::Interrupted || bytes > LARGEST {
             return;
         }
@@ -76,12 +76,12 @@ impl<F: Clone> Kept<F> {
         table.clock += 1;
         let one = One { reply: reply.clone(), files, used: table.clock, bytes };
         table.bytes += bytes;
-        if let Some(old) = table.replies.insert(words, one) {
+        if let Some(old) = table.replies.insert(question, one) {
             table.bytes -= old.bytes;
         }
         while table.bytes > ROOM {
             let Some(oldest) =
-                table.replies.iter().min_by_key(|(_, one)| one.used).map(|(words, _)| words.clone())
+                table.replies.iter().min_by_key(|(_, one)| one.used).map(|(question, _)| question.clone())
             else {
                 return;
             };
@@ -102,8 +102,8 @@ mod tests {
         Reply::Answer { outcome, media: "application/json", body, command: String::new(), notes: Vec::new() }
     }
 
-    fn words(name: usize) -> Vec<String> {
-        vec!["estimate".to_owned(), format!("{name}")]
+    fn question(name: usize) -> String {
+        format!("estimate {name}")
     }
 
     #[test]
@@ -111,16 +111,16 @@ mod tests {
         let kept = Kept::<bool>::default();
         let whole = 8 << 20;
         for name in 0..7 {
-            kept.keep(words(name), &answer(whole, Outcome::Yes), Some(Vec::new()));
+            kept.keep(question(name), &answer(whole, Outcome::Yes), Some(Vec::new()));
         }
-        assert!(kept.find(&words(0), |is_so| *is_so).is_some());
-        kept.keep(words(7), &answer(whole, Outcome::Yes), Some(Vec::new()));
-        assert!(kept.find(&words(0), |is_so| *is_so).is_some(), "it was used last");
-        assert!(kept.find(&words(1), |is_so| *is_so).is_none(), "it was unused longest");
-        assert!(kept.find(&words(7), |is_so| *is_so).is_some());
+        assert!(kept.find(&question(0), |is_so| *is_so).is_some());
+        kept.keep(question(7), &answer(whole, Outcome::Yes), Some(Vec::new()));
+        assert!(kept.find(&question(0), |is_so| *is_so).is_some(), "it was used last");
+        assert!(kept.find(&question(1), |is_so| *is_so).is_none(), "it was unused longest");
+        assert!(kept.find(&question(7), |is_so| *is_so).is_some());
         assert!(kept.table().bytes <= ROOM);
         for _ in 0..100 {
-            kept.keep(words(9), &answer(whole, Outcome::Yes), Some(Vec::new()));
+            kept.keep(question(9), &answer(whole, Outcome::Yes), Some(Vec::new()));
         }
         let table = kept.table();
         assert_eq!(table.bytes, table.replies.values().map(|one| one.bytes).sum::<usize>());
@@ -129,26 +129,27 @@ mod tests {
     #[test]
     fn a_changed_file_ends_a_reply() {
         let kept = Kept::<bool>::default();
-        kept.keep(words(0), &answer(1, Outcome::Yes), Some(vec![true]));
-        kept.keep(words(1), &answer(1, Outcome::Yes), Some(vec![true, false]));
-        assert!(kept.find(&words(0), |is_so| *is_so).is_some());
-        assert!(kept.find(&words(1), |is_so| *is_so).is_none());
-        assert!(kept.find(&words(1), |_| true).is_none(), "it is forgotten");
+        kept.keep(question(0), &answer(1, Outcome::Yes), Some(vec![true]));
+        kept.keep(question(1), &answer(1, Outcome::Yes), Some(vec![true, false]));
+        assert!(kept.find(&question(0), |is_so| *is_so).is_some());
+        assert!(kept.find(&question(1), |is_so| *is_so).is_none());
+        assert!(kept.find(&question(1), |_| true).is_none(), "it is forgotten");
     }
 
     #[test]
     fn only_whole_answers_are_kept() {
         let kept = Kept::<bool>::default();
-        kept.keep(words(0), &answer(1, Outcome::Interrupted), Some(Vec::new()));
-        kept.keep(words(1), &answer(1, Outcome::Yes), None);
-        kept.keep(words(2), &answer(LARGEST, Outcome::Yes), Some(Vec::new()));
+        kept.keep(question(0), &answer(1, Outcome::Interrupted), Some(Vec::new()));
+        kept.keep(question(1), &answer(1, Outcome::Yes), None);
+        kept.keep(question(2), &answer(LARGEST, Outcome::Yes), Some(Vec::new()));
         kept.keep(
-            words(3),
+            question(3),
             &Reply::Problems { problems: Vec::new(), command: String::new() },
             Some(Vec::new()),
         );
-        kept.keep(words(4), &answer(1, Outcome::No), Some(Vec::new()));
-        let found: Vec<bool> = (0..5).map(|name| kept.find(&words(name), |is_so| *is_so).is_some()).collect();
+        kept.keep(question(4), &answer(1, Outcome::No), Some(Vec::new()));
+        let found: Vec<bool> =
+            (0..5).map(|name| kept.find(&question(name), |is_so| *is_so).is_some()).collect();
         assert_eq!(found, [false, false, false, false, true]);
     }
 }

@@ -3,9 +3,11 @@
 //! Responsible for: a self-contained SVG (no script, font or link) with dark mode and a title for every mark.
 //! Omits detail: spans of one pass are drawn as one.
 
+mod parts;
+
 use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
-use railwright_spec::Portable as _;
+pub use parts::{Tint, fills, open, round_step};
 use railwright_spec::human::markup;
 use std::fmt::Write;
 
@@ -30,8 +32,7 @@ impl Default for Options {
     }
 }
 
-/// Legend of a kind of mark: class, light colour, dark colour, label.
-const KINDS: [(&str, &str, &str, &str); 9] = [
+const KINDS: [Tint; 9] = [
     ("forward", "#4c8dd6", "#4f8fdb", "forward"),
     ("recompute", "#9bbfe8", "#35618f", "recompute"),
     ("backward", "#2c7f64", "#2f8a6d", "backward"),
@@ -131,12 +132,7 @@ pub fn pipeline(step: &Step, options: &Options) -> String {
     let mut out = String::with_capacity(4096 + rows.iter().map(|marks| marks.len() * 90).sum::<usize>());
     let title = if options.title.is_empty() { &step.name } else { &options.title };
     // Writing to a string is infallible.
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\"><title>{}</title>",
-        markup(title)
-    );
+    let _ = writeln!(out, "{}<title>{}</title>", open(width, height, ""), markup(title));
     style(&mut out, &used);
     if !options.title.is_empty() {
         let _ = writeln!(out, "<text class=\"t\" x=\"{left}\" y=\"20\">{}</text>", markup(title));
@@ -167,15 +163,11 @@ fn style(out: &mut String, used: &[bool]) {
          font-size:9px;pointer-events:none}.a{text-anchor:middle}.b{fill:#eceef1}.g{stroke:#c5c9d0}",
     );
     let shown = || KINDS.iter().zip(used).filter(|(_, used)| **used).map(|(kind, _)| kind);
-    for (class, light, ..) in shown() {
-        let _ = write!(out, ".{class}{{fill:{light}}}");
-    }
+    fills(out, shown(), false);
     out.push_str(
         "@media(prefers-color-scheme:dark){text{fill:#d5d9df}.n{fill:#0c0e12}.b{fill:#22262d}.g{stroke:#454b55}",
     );
-    for (class, _, dark, _) in shown() {
-        let _ = write!(out, ".{class}{{fill:{dark}}}");
-    }
+    fills(out, shown(), true);
     out.push_str("}</style>\n");
 }
 
@@ -218,9 +210,7 @@ fn axis(out: &mut String, duration: Time, (left, right, y): (f64, f64, f64)) {
     if millis <= 0.0 {
         return;
     }
-    let rough = millis / 6.0;
-    let decade = 10f64.portable_powf(rough.portable_log10().floor());
-    let tick = [1.0, 2.0, 5.0, 10.0].map(|m| m * decade).into_iter().find(|t| *t >= rough).unwrap_or(rough);
+    let tick = round_step(millis / 6.0);
     let (unit, per_unit) = if millis >= 10_000.0 { ("s", 1000.0) } else { ("ms", 1.0) };
     for n in 0..=12 {
         let at = f64::from(n) * tick;

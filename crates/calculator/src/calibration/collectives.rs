@@ -4,10 +4,9 @@
 //! the one sustained rate of a run. With too few sizes, the catalogue's model is scaled. Upper bounds contain
 //! waits, so they never slow a collective down.
 
-use super::{
-    Line, Observation, Predictor, from, is_local, line, median, regime, rounded, significant, spread,
-    uncertainty,
-};
+use super::compared::{Line, Observation, line};
+use super::figures::{from, median, rounded, significant, spread, uncertainty};
+use super::predictor::{Predictor, is_local, regime};
 use crate::collectives::{Collective, bus_factor};
 use railwright_spec::calibration::{
     Calibration, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,

@@ -4,7 +4,8 @@
 //! measurements inside one domain.
 
 use super::collectives::by_place;
-use super::{from, group, is_local, median, rounded, uncertainty};
+use super::figures::{from, median, rounded, uncertainty};
+use super::predictor::{group, is_local};
 use crate::collectives::{Collective, Fabric, ring_share};
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, CollectiveSample, Evidence, NetworkLaw, Samples};

@@ -3,10 +3,11 @@
 //! Responsible for: combining measurements of similar work into points, if these predict held-out shapes
 //! better than the default. Excludes batched GEMMs between activations, which are not calibrated.
 
+use super::case::Case;
+use super::compared::{Line, Observation, line};
+use super::figures::{from, median, rounded, significant, spread};
 use super::left_out::{self, LeftOut, Trial};
-use super::{
-    Case, Line, Observation, Predictor, from, line, median, pass_of, regime, rounded, significant, spread,
-};
+use super::predictor::{Predictor, pass_of, regime};
 use crate::operators::{Cost, Pass};
 use railwright_spec::Portable as _;
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
@@ -105,7 +106,7 @@ pub(super) fn fit(
             }
         }
         let has = |s: &Samples| {
-            super::regime(s.alone) == regime
+            super::predictor::regime(s.alone) == regime
                 && match operators {
                     Operators::Products(format) => s.products.iter().any(|p| p.format == format),
                     _ => !s.attention.is_empty(),

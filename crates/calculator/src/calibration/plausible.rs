@@ -3,7 +3,7 @@
 //! Responsible for: a warning for each constant so far off that another run, another device or a wrong shape
 //! is more likely. Does not change constants, and excludes hosts, which can differ by a factor of ten.
 
-use super::Predictor;
+use super::predictor::Predictor;
 use crate::operators::Pass;
 use railwright_spec::calibration::{Calibration, Operators, Regime};
 use railwright_spec::human;
@@ -43,7 +43,7 @@ pub(super) fn warnings(before: &Predictor<'_>, calibration: &Calibration) -> Vec
         }
     }
     for law in &calibration.collectives {
-        let sample = super::like(law.operation, law.ranks, law.to_bytes);
+        let sample = super::predictor::like(law.operation, law.ranks, law.to_bytes);
         let kept = match law.regime {
             Regime::Burst => 1.0,
             Regime::Sustained => before.software.collective_rate,

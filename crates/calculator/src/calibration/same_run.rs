@@ -3,7 +3,7 @@
 //! Responsible for: comparison of a log's settings with the run, and of a log's step with the traces. Does
 //! not choose between them.
 
-use super::median;
+use super::figures::median;
 use railwright_spec::calibration::Samples;
 use railwright_spec::human;
 use railwright_spec::model::Model;

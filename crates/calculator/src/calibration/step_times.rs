@@ -4,7 +4,7 @@
 //! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and
 //! the run that narrows it most. Excludes the statistics: see [`super::posterior`].
 
-use super::StepLine;
+use super::compared::StepLine;
 use super::posterior::{Observed, Posterior, STEP};
 use crate::costing::{Costing, Machine};
 use crate::estimate::plan_summary;
@@ -151,7 +151,10 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
         after += (sum / count - step(&costing)?.portable_ln()).abs() / layouts.len() as f64;
     }
     let written = |posterior: &Posterior| {
-        (bounded(posterior).map(super::rounded), posterior.covariance.map(|row| row.map(super::significant)))
+        (
+            bounded(posterior).map(super::figures::rounded),
+            posterior.covariance.map(|row| row.map(super::figures::significant)),
+        )
     };
     let own = kinds.iter().enumerate().map(|(group, run)| {
         let (factors, covariance) = written(&prior.update(&observed, Some(group)));
@@ -163,21 +166,21 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
     Ok(Some(StepTimes {
         factors,
         covariance,
-        residual: super::significant(others.residual),
+        residual: super::figures::significant(others.residual),
         freedom: IgnoredAny,
         layouts: layouts.len() as u64,
         evidence: Evidence {
             from: from.to_owned(),
             samples: runs.len() as u64,
-            error_before: super::rounded(before),
-            error_after: super::rounded(after),
+            error_before: super::figures::rounded(before),
+            error_after: super::figures::rounded(after),
             ..Evidence::default()
         },
         own: own.collect(),
         measured: layouts
             .iter()
             .map(|(run, sum, count)| {
-                let step = Seconds::new(super::significant((sum / count).portable_exp()));
+                let step = Seconds::new(super::figures::significant((sum / count).portable_exp()));
                 MeasuredLayout::new(run.model, run.cluster, run.plan, step, *count as u64)
             })
             .collect(),

@@ -4,13 +4,16 @@
 //! is fitted from its time in the step relative to the predicted time. Excludes pipeline bubbles and
 //! exposed communication: they follow from the rest.
 
+use super::compared::StepLine;
+use super::figures::{from, rounded};
 use super::step_times::{self, Timed};
-use super::{Evidence, StepLine, from, rounded};
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate};
 use crate::work::Family;
 use railwright_spec::Portable as _;
-use railwright_spec::calibration::{Calibration, HostCosts, Operators, Rate, Regime, Samples, StepSample};
+use railwright_spec::calibration::{
+    Calibration, Evidence, HostCosts, Operators, Rate, Regime, Samples, StepSample,
+};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -246,9 +249,9 @@ fn fit_host(
 ) -> Result<(), Problem> {
     let software = crate::software::by_id(&plan.software)?;
     let scaled = |passes: f64, step: f64| HostCosts {
-        us_per_kernel: super::significant(software.host_us_per_kernel * passes),
-        us_per_micro_batch: super::significant(software.host_us_per_micro_batch * passes),
-        ms_per_step: super::significant(software.host_ms_per_step * step),
+        us_per_kernel: super::figures::significant(software.host_us_per_kernel * passes),
+        us_per_micro_batch: super::figures::significant(software.host_us_per_micro_batch * passes),
+        ms_per_step: super::figures::significant(software.host_ms_per_step * step),
         evidence: evidence.clone(),
     };
     let of = |costs: HostCosts| -> Result<Seconds, Problem> {

@@ -5,8 +5,9 @@
 //! ranks), groups that cross domains, and few transfers: these share one rate.
 
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
+use super::figures::{from, median, significant, uncertainty};
 use super::left_out::{LeftOut, Trial};
-use super::{Predictor, from, like, median, significant, uncertainty};
+use super::predictor::{Predictor, like};
 use crate::collectives::bus_factor;
 use railwright_spec::calibration::{
     Calibration, CollectiveLaw, CollectiveSample, Evidence, FEW, Regime, Samples,

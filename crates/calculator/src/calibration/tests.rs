@@ -1,10 +1,16 @@
 //! Tests of fits: known models are recovered, and predictions use the fitted constants.
 
+use super::figures::uncertainty;
 use super::*;
+use crate::collectives::Collective;
+use crate::costing::Machine;
 use crate::estimate::{EstimateOptions, estimate};
-use railwright_spec::calibration::{Operators, StepSample};
+use railwright_spec::calibration::{CollectiveSample, ProductPass, ProductSample, StepSample};
 use railwright_spec::cluster::by_name;
 use railwright_spec::model;
+use railwright_spec::plan::Group;
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run;
 
 pub(super) fn case(cluster: &Cluster) -> Case<'_> {

@@ -3,12 +3,12 @@
 //! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain
 //! uses `local` NICs. Latency limits small messages at scale: a ring's hops are sequential.
 
-use super::fabric::{Links, ring_wire};
+use super::law::bus_factor;
 use super::link::TreeChannels;
-use super::network::{Network, Span};
-use super::{Collective, CollectiveCost, Source};
+use super::links::Links;
+use super::network::{Network, Span, cost};
+use super::{Collective, CollectiveCost};
 use railwright_spec::Portable as _;
-use railwright_spec::quantity::{Bytes, Seconds};
 
 /// A protocol of the library: its latencies in seconds and the share of bandwidth that its format leaves.
 struct Protocol {
@@ -284,19 +284,9 @@ fn fill(bytes: f64) -> f64 {
     (FILL * bytes.sqrt()).min(FILL_MOST)
 }
 
-pub(super) fn cost(
-    (time, latency, algorithm): (f64, f64, &'static str),
-    inside: f64,
-    network: f64,
-) -> CollectiveCost {
-    CollectiveCost {
-        time: Seconds::new(time),
-        latency: Seconds::new(latency),
-        wire_bytes_scale_up: Bytes::new(inside),
-        wire_bytes_network: Bytes::new(network),
-        source: Source::Derived,
-        algorithm,
-    }
+/// Bytes that each rank of a ring sends.
+fn ring_wire(op: Collective, bytes: f64, ranks: u64) -> f64 {
+    bus_factor(op, ranks as f64) * bytes
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Dispatch of tokens to experts and back, by kernels that send each token once per domain (DeepEP).
 
-use super::fabric::Links;
+use super::links::Links;
 use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
 use railwright_spec::Portable as _;

@@ -1,10 +1,10 @@
 //! Network between scale-up domains: NICs, hops, and slowdown of a group by oversubscription.
 
-use super::across::cost;
 use super::link::LinkClass;
 use super::{CollectiveCost, Source};
 use railwright_spec::calibration::NetworkLaw;
 use railwright_spec::cluster::{Cluster, Tier};
+use railwright_spec::quantity::{Bytes, Seconds};
 
 /// NIC share of a single point-to-point message, and its latency in addition to the network, in seconds.
 const SEND_SHARE: f64 = 0.85;
@@ -215,5 +215,21 @@ pub(crate) fn ring_share(kind: &str) -> f64 {
     } else {
         // A100 on an early 4 x 100 Gb/s Omni-Path: 40.5 of 50 GB/s over 4 nodes.
         0.8
+    }
+}
+
+/// A cost derived for the network: time and latency in seconds, bytes inside domains and between them.
+pub(super) fn cost(
+    (time, latency, algorithm): (f64, f64, &'static str),
+    inside: f64,
+    network: f64,
+) -> CollectiveCost {
+    CollectiveCost {
+        time: Seconds::new(time),
+        latency: Seconds::new(latency),
+        wire_bytes_scale_up: Bytes::new(inside),
+        wire_bytes_network: Bytes::new(network),
+        source: Source::Derived,
+        algorithm,
     }
 }

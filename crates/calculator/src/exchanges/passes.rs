@@ -36,7 +36,7 @@ pub(super) fn of_chunk(
 ) -> Vec<StageExchange> {
     let exchange = |call: Call| StageExchange {
         stages: vec![stage as u32],
-        dimension: dimension(call.dimension),
+        dimension: call.dimension.of_step(),
         purpose: purpose(costing.plan, &call),
         phase: call.phase,
         operation: call.operation,
@@ -45,16 +45,6 @@ pub(super) fn of_chunk(
         count: call.count * runs,
     };
     calls::of_chunk(costing, &evaluation.chunks, chunk).into_iter().map(exchange).collect()
-}
-
-const fn dimension(dimension: WorkDimension) -> Dimension {
-    match dimension {
-        WorkDimension::Tensor => Dimension::Tensor,
-        WorkDimension::Context => Dimension::Context,
-        WorkDimension::Expert => Dimension::Expert,
-        WorkDimension::Shard => Dimension::Data,
-        WorkDimension::Host => Dimension::Other,
-    }
 }
 
 fn purpose(plan: &Plan, call: &Call) -> &'static str {

@@ -17,8 +17,8 @@
 //! attention.csv`.
 
 use super::catalogue;
+use super::cost::{Cost, Pass, Source};
 use super::gemm::{GemmLaw, UNKNOWN_UNITS};
-use super::{Cost, Pass, Source};
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::model::Span;
 use railwright_spec::precision::DataType;

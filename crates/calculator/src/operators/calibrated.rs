@@ -3,7 +3,7 @@
 //! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between
 //! activations: libraries select other kernels for them, with too few measurements.
 
-use super::{Cost, Pass, Source};
+use super::cost::{Cost, Pass, Source};
 use railwright_spec::calibration::{Calibration, Operators, Rate, Regime, rate_at};
 use railwright_spec::precision::DataType;
 

@@ -3,7 +3,7 @@
 //! Responsible for: finding the row of an accelerator. Rows are found by text and only the found row is
 //! parsed, so that a cold start takes microseconds.
 
-use super::Source;
+use super::cost::Source;
 use railwright_spec::cluster::Accelerator;
 
 /// Constants of GEMMs; regenerate with `catalog/operators/distill.py`.

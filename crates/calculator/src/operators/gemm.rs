@@ -20,7 +20,7 @@
 //! `catalog/operators/gemm.csv` for residuals.
 
 use super::catalogue::{self, Row};
-use super::{Cost, Pass, Source};
+use super::cost::{Cost, Pass, Source};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};

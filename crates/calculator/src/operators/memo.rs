@@ -3,7 +3,7 @@
 //! Responsible for: a table of bounded size with bit-identical prices. A search prices the same few hundred
 //! GEMMs for every combination of the other settings. Does not price: see the operator models.
 
-use super::{Cost, Pass};
+use super::cost::{Cost, Pass};
 use railwright_spec::precision::DataType;
 use std::sync::{Mutex, PoisonError};
 

@@ -3,7 +3,7 @@
 //! Responsible for: the share of the memory bandwidth of an element-wise kernel. Excludes caches: a working
 //! set within the last-level cache is priced as if it were in memory.
 
-use super::{Cost, Source};
+use super::cost::{Cost, Source};
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 

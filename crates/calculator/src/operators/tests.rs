@@ -3,7 +3,7 @@
 use super::*;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::model::Span;
-use railwright_spec::quantity::{BytesPerSecond, FlopPerSecond};
+use railwright_spec::quantity::{BytesPerSecond, FlopPerSecond, Seconds};
 use std::collections::BTreeMap;
 
 /// An accelerator with the figures of its data sheet.

@@ -4,7 +4,7 @@
 //! the full square is computed and masked, as in those kernels.
 
 use super::attention::AttentionShape;
-use super::{Cost, Device, Pass};
+use super::cost::{Cost, Pass};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 
@@ -36,16 +36,15 @@ fn bytes_per_score(fused_softmax: bool, dropout: bool, format: DataType, pass: P
 }
 
 /// Forward: S = Q K', softmax, dropout, O = P V. Backward: dP = dO V', dV = P' dO, softmax, dQ = dS K, dK =
-/// dS' Q.
+/// dS' Q. The costs are those of the GEMM of all heads of m, n, k, and of a kernel that moves bytes.
 pub(super) fn cost(
-    device: &Device,
+    (product, stream): (&dyn Fn(f64, f64, f64) -> Cost, &dyn Fn(Bytes) -> Cost),
     shape: &AttentionShape,
     (fused_softmax, dropout): (bool, bool),
     format: DataType,
     pass: Pass,
 ) -> Cost {
     let heads = shape.batch * shape.heads;
-    let product = |m: f64, n: f64, k: f64| device.batched_gemm(heads, m, n, k, format);
     let (queries, keys) = (shape.query_length, shape.key_length);
     let scores = product(queries, keys, shape.head_dim);
     let mixed = product(queries, shape.value_dim, keys);
@@ -59,7 +58,5 @@ pub(super) fn cost(
         }
     };
     let passes = bytes_per_score(fused_softmax, dropout, format, pass);
-    passes
-        .into_iter()
-        .fold(products, |sum, bytes| sum + device.memory_bound(Bytes::new(heads * queries * keys * bytes)))
+    passes.into_iter().fold(products, |sum, bytes| sum + stream(Bytes::new(heads * queries * keys * bytes)))
 }

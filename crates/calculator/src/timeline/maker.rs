@@ -16,7 +16,7 @@ use crate::work::{Dimension as WorkDimension, Family, Work};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_step::build::Part;
-use railwright_step::{Activity, CollectiveId, Dimension, OperatorFamily, Phase, Step, StreamKind};
+use railwright_step::{Activity, CollectiveId, OperatorFamily, Phase, Step, StreamKind};
 
 /// Kinds of passes, in the order of [`OperationKind`].
 pub(super) const KINDS: usize = 5;
@@ -99,20 +99,20 @@ impl<'a, 'c> Maker<'a, 'c> {
                 let bytes = |part: Seconds| (call.bytes.get() * call.count * (part / all)).round() as u64;
                 if waited > Seconds::ZERO {
                     let name = self.step.names.intern(&name(&call));
-                    let part = Part::communication(name, dimension(d), waited * share, false, collective);
+                    let part = Part::communication(name, d.of_step(), waited * share, false, collective);
                     exposed.push((call, Part { bytes: bytes(waited.min(all)), ..part }));
                 }
                 if shown > Seconds::ZERO {
                     let name = self.step.names.intern(&format!("{}, hidden", name(&call)));
-                    let part = Part::communication(name, dimension(d), shown * share, true, collective);
-                    let stream = StreamKind::Communication(dimension(d), 1);
+                    let part = Part::communication(name, d.of_step(), shown * share, true, collective);
+                    let stream = StreamKind::Communication(d.of_step(), 1);
                     hidden.push(Part { stream, bytes: bytes(hides), ..part });
                 }
             }
             if d == WorkDimension::Host && shown > Seconds::ZERO {
                 let name = self.step.names.intern("host offload, hidden");
-                let part = Part::communication(name, dimension(d), shown, true, None);
-                hidden.push(Part { stream: StreamKind::Communication(dimension(d), 1), ..part });
+                let part = Part::communication(name, d.of_step(), shown, true, None);
+                hidden.push(Part { stream: StreamKind::Communication(d.of_step(), 1), ..part });
             }
         }
         (hidden, exposed)
@@ -128,7 +128,7 @@ impl<'a, 'c> Maker<'a, 'c> {
     pub(super) fn offload(&mut self, work: &Work) -> Option<Part> {
         let waited = work.exposed[WorkDimension::Host as usize];
         let name = self.step.names.intern("host offload");
-        let part = Part::communication(name, dimension(WorkDimension::Host), waited, false, None);
+        let part = Part::communication(name, WorkDimension::Host.of_step(), waited, false, None);
         (waited > Seconds::ZERO).then_some(part)
     }
 
@@ -180,17 +180,6 @@ pub(super) fn work(cost: &LayerCost, phases: &[Phase]) -> Work {
         sum += cost.phase(phase);
     }
     sum
-}
-
-/// The step's dimension for a dimension of work.
-const fn dimension(dimension: WorkDimension) -> Dimension {
-    match dimension {
-        WorkDimension::Tensor => Dimension::Tensor,
-        WorkDimension::Context => Dimension::Context,
-        WorkDimension::Expert => Dimension::Expert,
-        WorkDimension::Shard => Dimension::Data,
-        WorkDimension::Host => Dimension::Other,
-    }
 }
 
 const fn operator(family: Family) -> OperatorFamily {

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 pub(crate) const EXAMPLES: &str = include_str!("help/calibrate.txt");
 
 /// Arguments of `calibrate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Calibrate {
     /// Traces and training logs of one run: files, folders, globs or archives
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -19,14 +19,8 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "CSV", num_args = 1.., value_hint = ValueHint::FilePath, help_heading = "Measurements")]
     pub(crate) operators: Vec<String>,
     /// Step time of a layout of the run, such as `tp=8,pp=4=38.2s` (repeatable)
-    #[arg(
-        long = "step",
-        value_name = "LAYOUT=SECONDS",
-        requires = "run",
-        allow_hyphen_values = true,
-        help_heading = "Measurements"
-    )]
-    pub(crate) steps: Vec<String>,
+    #[arg(long, value_name = "LAYOUT=SECONDS", allow_hyphen_values = true, help_heading = "Measurements")]
+    pub(crate) step: Vec<String>,
     /// Number format of GEMMs if kernel names do not contain it, such as `bf16`
     #[arg(long, visible_alias = "gemm-format", value_name = "FORMAT", help_heading = "Measurements")]
     pub(crate) product_format: Option<String>,
@@ -66,7 +60,7 @@ impl From<&Calibrate> for Measurements {
             paths: arguments.paths.clone(),
             nccl_tests: arguments.nccl_tests.clone(),
             operators: arguments.operators.clone(),
-            steps: arguments.steps.clone(),
+            steps: arguments.step.clone(),
             product_format: arguments.product_format.clone(),
             families: arguments.reading.families.clone(),
             kernels: arguments.reading.kernels.clone(),

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 pub(crate) const EXAMPLES: &str = include_str!("help/check.txt");
 
 /// Arguments of `check`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Check {
     /// Launch files, logs or run files
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]

@@ -1,24 +1,24 @@
 //! Arguments of `network collective`.
 
 use super::Output;
-use super::flows::{Broken, OwnFabric};
-use super::traffic::OnNetwork;
-use clap::{Args, ValueEnum, ValueHint};
+use super::choices::choices;
+use super::flows::{Broken, Networked};
+use clap::{Args, ValueHint};
 use railwright_calculator::collectives::Collective;
 
 pub(super) const EXAMPLES: &str = include_str!("help/collective.txt");
 
 /// Arguments of `network collective`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct CollectiveOn {
     /// Collective
     #[arg(value_name = "COLLECTIVE")]
     pub(crate) operation: Operation,
     /// Message sizes: a range, a list or one size
-    #[arg(long, value_name = "SIZES", default_value = "1M..8G")]
+    #[arg(long, value_name = "SIZES", default_value = railwright_commands::CollectiveOn::BYTES)]
     pub(crate) bytes: String,
     /// Factor between the sizes of a range
-    #[arg(long, value_name = "X", default_value_t = 2.0)]
+    #[arg(long, value_name = "X", default_value_t = railwright_commands::CollectiveOn::FACTOR)]
     pub(crate) factor: f64,
     /// GPUs in the collective, from rank 0 [default: those of --ranks or --nodelist]
     #[arg(long, value_name = "N", conflicts_with_all = ["ranks", "nodelist"])]
@@ -36,9 +36,7 @@ pub(crate) struct CollectiveOn {
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Placement")]
     pub(crate) first_node: u32,
     #[command(flatten)]
-    pub(crate) on: OnNetwork,
-    #[command(flatten)]
-    pub(crate) fabric: OwnFabric,
+    pub(crate) network: Networked,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
     /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
@@ -56,38 +54,25 @@ pub(crate) struct CollectiveOn {
     pub(crate) output: Output,
 }
 
-/// A collective by the names of NCCL and of nccl-tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Operation {
-    /// Every rank gets the sum of all buffers
-    #[value(alias = "all_reduce", alias = "allreduce")]
-    AllReduce,
-    /// Every rank gets the shards of all ranks
-    #[value(alias = "all_gather", alias = "allgather")]
-    AllGather,
-    /// Every rank gets one shard of the sum
-    #[value(alias = "reduce_scatter", alias = "reducescatter")]
-    ReduceScatter,
-    /// Every rank sends a different part of its buffer to each rank
-    #[value(alias = "all_to_all", alias = "alltoall")]
-    AllToAll,
-    /// Every rank gets the buffer of the first rank
-    Broadcast,
-    /// Every rank sends a message to the next one (`sendrecv_perf`)
-    #[value(alias = "send_receive", alias = "sendrecv", alias = "send")]
-    SendReceive,
-}
-
-impl Operation {
-    /// The operation of the calculator.
-    pub(crate) const fn collective(self) -> Collective {
-        match self {
-            Self::AllReduce => Collective::AllReduce,
-            Self::AllGather => Collective::AllGather,
-            Self::ReduceScatter => Collective::ReduceScatter,
-            Self::AllToAll => Collective::AllToAll,
-            Self::Broadcast => Collective::Broadcast,
-            Self::SendReceive => Collective::SendReceive,
-        }
+choices! {
+    /// A collective by the names of NCCL and of nccl-tests.
+    Operation as Collective {
+        /// Every rank gets the sum of all buffers
+        #[value(alias = "all_reduce", alias = "allreduce")]
+        AllReduce,
+        /// Every rank gets the shards of all ranks
+        #[value(alias = "all_gather", alias = "allgather")]
+        AllGather,
+        /// Every rank gets one shard of the sum
+        #[value(alias = "reduce_scatter", alias = "reducescatter")]
+        ReduceScatter,
+        /// Every rank sends a different part of its buffer to each rank
+        #[value(alias = "all_to_all", alias = "alltoall")]
+        AllToAll,
+        /// Every rank gets the buffer of the first rank
+        Broadcast,
+        /// Every rank sends a message to the next one (`sendrecv_perf`)
+        #[value(alias = "send_receive", alias = "sendrecv", alias = "send")]
+        SendReceive,
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 pub(super) const EXAMPLES: &str = include_str!("help/design.txt");
 
 /// Arguments of `network design`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Design {
     #[command(flatten)]
     pub(crate) run: OpenRun,
@@ -41,12 +41,7 @@ pub(crate) struct Design {
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Networks")]
     pub(crate) keys: Vec<String>,
     /// Override catalogue prices with a price list (repeatable)
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        help_heading = "Prices"
-    )]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
     /// Extra price (and watts) per device of a larger scale-up domain, such as `64=2500,90W` (repeatable)
     #[arg(long, value_name = "SIZE=DOLLARS[,WATTS]", help_heading = "Prices")]

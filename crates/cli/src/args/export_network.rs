@@ -1,13 +1,14 @@
 //! Arguments of `network export`.
 
 use super::RunArguments;
+use super::choices::choices;
 use super::traffic::OnNetwork;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
 pub(super) const EXAMPLES: &str = include_str!("help/export_network.txt");
 
 /// Arguments of `network export`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -28,15 +29,16 @@ pub(crate) struct Export {
     pub(crate) output: String,
 }
 
-/// A simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Simulator {
-    /// Chakra execution traces, process groups, network and system
-    AstraSim,
-    /// Platform with the route of every pair of devices
-    Simgrid,
-    /// Connection matrix of a flow table
-    Htsim,
-    /// Fabric (DOT) of pods joined by optical circuits that match the run's traffic
-    Circuits,
+choices! {
+    /// A simulator.
+    Simulator as railwright_commands::Simulator {
+        /// Chakra execution traces, process groups, network and system
+        AstraSim,
+        /// Platform with the route of every pair of devices
+        Simgrid,
+        /// Connection matrix of a flow table
+        Htsim,
+        /// Fabric (DOT) of pods joined by optical circuits that match the run's traffic
+        Circuits,
+    }
 }

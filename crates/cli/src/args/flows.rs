@@ -3,11 +3,12 @@
 use super::Output;
 use super::traffic::OnNetwork;
 use clap::{Args, ValueHint};
+use railwright_commands::Specified;
 
 pub(super) const EXAMPLES: &str = include_str!("help/flows.txt");
 
 /// Arguments of `network flows`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct FlowsOn {
     /// Table of flows (CSV or JSON), or a folder of execution traces
     #[arg(value_name = "FLOWS", value_hint = ValueHint::FilePath)]
@@ -17,9 +18,7 @@ pub(crate) struct FlowsOn {
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Option<String>,
     #[command(flatten)]
-    pub(crate) on: OnNetwork,
-    #[command(flatten)]
-    pub(crate) fabric: OwnFabric,
+    pub(crate) network: Networked,
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or
     /// `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
@@ -37,7 +36,7 @@ pub(crate) struct FlowsOn {
 }
 
 /// Failed parts of a design.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct FailedParts {
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
@@ -45,7 +44,7 @@ pub(crate) struct FailedParts {
 }
 
 /// Failed parts, and what becomes of their traffic.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct Broken {
     #[command(flatten)]
     pub(crate) failed: FailedParts,
@@ -53,23 +52,37 @@ pub(crate) struct Broken {
     #[arg(
         long,
         value_name = "HOW",
-        default_value = "spread",
+        default_value = Specified::RECOVERY,
         conflicts_with = "fabric",
         help_heading = "Network"
     )]
     pub(crate) recovery: String,
 }
 
-/// A fabric from a file.
-#[derive(Args, Debug, Default)]
-pub(crate) struct OwnFabric {
+/// A network: a design, or a fabric from a file.
+#[derive(Args, Debug, serde::Deserialize)]
+pub(crate) struct Networked {
+    #[command(flatten)]
+    pub(crate) on: OnNetwork,
     /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with_all = ["topology", "keys"],
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["topology", "keys"], help_heading = "Network")]
     pub(crate) fabric: Option<String>,
+}
+
+impl Networked {
+    /// The network with its routing and failed parts.
+    pub(crate) fn specified(
+        &self,
+        routing: Option<&String>,
+        failed: &FailedParts,
+        recovery: &str,
+    ) -> Specified {
+        Specified {
+            on: (&self.on).into(),
+            fabric: self.fabric.clone(),
+            routing: routing.cloned(),
+            fail: failed.fail.clone(),
+            recovery: recovery.to_owned(),
+        }
+    }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 pub(super) const EXAMPLES: &str = include_str!("help/goodput.txt");
 
 /// Arguments of `goodput`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Goodput {
     /// Model, launch file or log of the job, for the checkpoint size and, from a file, the number of GPUs
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
@@ -15,7 +15,7 @@ pub(crate) struct Goodput {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model")]
     pub(crate) run: Option<String>,
     /// GPUs of the job [default: from the run file or launch file]
-    #[arg(long, value_name = "N", required_unless_present_any = ["model", "run"])]
+    #[arg(long, value_name = "N")]
     pub(crate) gpus: Option<u64>,
     /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file
     /// [default: that of the run file, else dgx-h100]
@@ -28,16 +28,10 @@ pub(crate) struct Goodput {
     #[arg(long, value_name = "DOLLARS")]
     pub(crate) price_per_device_hour: Option<f64>,
     /// Time from the start of a checkpoint until it is restorable [default: that of the run file]
-    #[arg(
-        long,
-        value_name = "TIME",
-        required_unless_present_any = ["storage_bandwidth", "run", "model"],
-        conflicts_with = "storage_bandwidth",
-        help_heading = "Checkpoints"
-    )]
+    #[arg(long, value_name = "TIME", conflicts_with = "storage_bandwidth", help_heading = "Checkpoints")]
     pub(crate) checkpoint_time: Option<String>,
     /// Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run]
-    #[arg(long, value_name = "BYTES", requires = "storage_bandwidth", help_heading = "Checkpoints")]
+    #[arg(long, value_name = "BYTES", help_heading = "Checkpoints")]
     pub(crate) checkpoint_bytes: Option<String>,
     /// Bandwidth of the storage for the whole job
     #[arg(long, value_name = "RATE", help_heading = "Checkpoints")]
@@ -62,16 +56,16 @@ pub(crate) struct Goodput {
     #[arg(long, value_name = "TIME", help_heading = "Failures")]
     pub(crate) restart_time: Option<String>,
     /// Spare hosts [default: one for every failure]
-    #[arg(long, value_name = "N", requires = "repair_time", help_heading = "Failures")]
+    #[arg(long, value_name = "N", help_heading = "Failures")]
     pub(crate) spares: Option<u32>,
     /// Time to repair a host
-    #[arg(long, value_name = "TIME", requires = "spares", help_heading = "Failures")]
+    #[arg(long, value_name = "TIME", help_heading = "Failures")]
     pub(crate) repair_time: Option<String>,
     /// Share of hosts that are slow at any time, 0 to 1
-    #[arg(long, value_name = "SHARE", requires = "slow_factor", help_heading = "Failures")]
+    #[arg(long, value_name = "SHARE", help_heading = "Failures")]
     pub(crate) slow_share: Option<f64>,
     /// Factor by which a slow host lengthens a step
-    #[arg(long, value_name = "X", requires = "slow_share", help_heading = "Failures")]
+    #[arg(long, value_name = "X", help_heading = "Failures")]
     pub(crate) slow_factor: Option<f64>,
     /// Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that
     /// of the run file]

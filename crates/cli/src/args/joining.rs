@@ -1,16 +1,18 @@
 //! Arguments of the commands that join the traces of many ranks: `comm` and `stragglers`.
 
 use super::Output;
-use clap::{Args, ValueEnum, ValueHint};
+use super::choices::choices;
+use clap::{Args, ValueHint};
+use railwright_profiler::clocks::ClockPolicy;
 
 /// Options of joining traces.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Joining {
     /// Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, globs or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Clock alignment across ranks
-    #[arg(long, value_enum, default_value_t = Clocks::Auto)]
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
     /// Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`
     #[arg(long, alias = "sizes", value_name = "SIZES")]
@@ -20,19 +22,22 @@ pub(crate) struct Joining {
     pub(crate) kernels: Option<String>,
 }
 
-/// Clock alignment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Clocks {
-    /// Align only if clocks differ by more than those of one host
-    Auto,
-    /// Always align
-    Align,
-    /// Keep recorded times
-    Recorded,
+choices! {
+    /// Clock alignment.
+    #[derive(Default)]
+    Clocks as ClockPolicy {
+        /// Align only if clocks differ by more than those of one host
+        #[default]
+        Auto,
+        /// Always align
+        Align,
+        /// Keep recorded times
+        Recorded,
+    }
 }
 
 /// Arguments of `comm`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/joining-comm.txt"))]
 pub(crate) struct Comm {
     #[command(flatten)]
@@ -51,7 +56,7 @@ pub(crate) struct Comm {
 }
 
 /// Arguments of `stragglers`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/joining-stragglers.txt"))]
 pub(crate) struct Stragglers {
     #[command(flatten)]

@@ -70,6 +70,12 @@ impl<T: FromArgMatches> FromArgMatches for Later<T> {
     }
 }
 
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Later<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(arguments: D) -> Result<Self, D::Error> {
+        T::deserialize(arguments).map(|arguments| Self(Box::new(arguments)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::args::Arguments;

@@ -4,7 +4,7 @@ use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
 
 /// Arguments of `detect`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/launch-detect.txt"))]
 pub(crate) struct Detect {
     /// File to read, or `-` for stdin
@@ -21,7 +21,7 @@ pub(crate) struct Detect {
 }
 
 /// Arguments of `export`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/launch-export.txt"))]
 pub(crate) struct Export {
     /// Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext,
@@ -30,10 +30,10 @@ pub(crate) struct Export {
     pub(crate) to: Option<String>,
     /// Version of the target framework, such as 0.18 for megatron or 2026-02 for torchtitan [default: the
     /// newest known]
-    #[arg(long, value_name = "VERSION", requires = "to", help_heading = "Output")]
+    #[arg(long, value_name = "VERSION", help_heading = "Output")]
     pub(crate) target_version: Option<String>,
     /// Export traces instead of a run, as `export-perfetto` does (requires -o)
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "output", conflicts_with_all = ["to", "json"], value_hint = ValueHint::AnyPath, help_heading = "Output")]
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["to", "json"], value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) perfetto: Vec<String>,
     /// Write to a file, or all files to a folder [default: stdout]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Output")]

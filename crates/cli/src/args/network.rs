@@ -4,9 +4,10 @@ use super::{Later, Output};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueHint};
 use railwright_network::topology::DesignSpec;
 use railwright_spec::run::{Key, Kind, Section};
+use std::collections::BTreeMap;
 
 /// Commands of `network`.
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Subcommand, serde::Deserialize)]
 pub(crate) enum Network {
     /// List topologies, their keys, and published systems
     #[command(after_long_help = include_str!("help/network-topologies.txt"))]
@@ -50,7 +51,7 @@ pub(crate) enum Network {
 }
 
 /// Arguments of `network sites`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Sites {
     /// Model of the catalogue, or its number of trained parameters, such as `70B`
     #[arg(value_name = "MODEL")]
@@ -87,7 +88,7 @@ pub(crate) struct Sites {
 }
 
 /// Arguments of `network rail-only`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct RailOnly {
     /// Write the paper's figures to this folder (created if missing)
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
@@ -97,7 +98,7 @@ pub(crate) struct RailOnly {
 }
 
 /// Arguments of `network topologies`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Topologies {
     /// Show all keys of this topology
     #[arg(value_name = "KIND")]
@@ -110,7 +111,7 @@ pub(crate) struct Topologies {
 }
 
 /// Arguments of `network show`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Show {
     /// Topology from `network topologies`, or a design file
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
@@ -135,7 +136,7 @@ pub(crate) struct Show {
 }
 
 /// Arguments of `network cost`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Cost {
     /// Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed,
     /// rail-only, dual-plane, dragonfly]
@@ -143,7 +144,7 @@ pub(crate) struct Cost {
         long,
         value_name = "DESIGN,...",
         value_delimiter = ',',
-        default_value = "clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly",
+        default_value = railwright_commands::Cost::DESIGNS,
         hide_default_value = true
     )]
     pub(crate) designs: Vec<String>,
@@ -163,16 +164,16 @@ pub(crate) struct Cost {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) run: Option<String>,
     /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
-    #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Prices")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Prices")]
     pub(crate) set: Vec<String>,
     /// Depreciation period of the network, in years
-    #[arg(long, value_name = "X", default_value_t = 4.0, help_heading = "Prices")]
+    #[arg(long, value_name = "X", default_value_t = railwright_commands::Cost::YEARS, help_heading = "Prices")]
     pub(crate) years: f64,
     /// Electricity price in dollars per kWh [default: from the catalogue]
     #[arg(long, value_name = "X", help_heading = "Prices")]
     pub(crate) electricity_price: Option<f64>,
     /// Devices of a later, larger network: report initial and later purchases of each design
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Prices")]
+    #[arg(long, value_name = "N", help_heading = "Prices")]
     pub(crate) grow_to: Option<u64>,
     /// Show all lines of all bills
     #[arg(long, help_heading = "Output")]
@@ -182,14 +183,14 @@ pub(crate) struct Cost {
 }
 
 /// Arguments of `network failures`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Failures {
     /// Topologies or design files to evaluate or compare
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
     /// Further designs as a comma-separated list, as in `network cost`
-    #[arg(id = "listed_designs", long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
-    pub(crate) listed: Vec<String>,
+    #[arg(long = "designs", value_name = "DESIGN,...", value_delimiter = ',')]
+    pub(crate) listed_designs: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
     /// Exposed network time as a share of the step [default: 0.2, or from --run]
@@ -208,14 +209,14 @@ pub(crate) struct Failures {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
     pub(crate) run: Option<String>,
     /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
-    #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Job")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Job")]
     pub(crate) set: Vec<String>,
     /// Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278]
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) interruption_hours: Option<f64>,
     /// Traffic of a device without a network link: `alone` (lost), over one `neighbour`, or `spread` over
     /// its domain
-    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
+    #[arg(long, value_name = "HOW", default_value = railwright_commands::Specified::RECOVERY, help_heading = "Job")]
     pub(crate) recovery: String,
     /// Override catalogue failure rates with a table (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Failures")]
@@ -300,5 +301,14 @@ impl FromArgMatches for DesignFlags {
             }
         }
         Ok(())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for DesignFlags {
+    fn deserialize<D: serde::Deserializer<'de>>(arguments: D) -> Result<Self, D::Error> {
+        let given = BTreeMap::<String, String>::deserialize(arguments)?;
+        let set =
+            |key: &Key| Some((format!("--{}", flag_of(key)?), key.name, given.get(&*key.path())?.clone()));
+        Ok(Self { settings: DesignSpec::KEYS.iter().filter_map(set).collect() })
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum, ValueHint};
 
 /// Flags of every command.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, serde::Deserialize)]
 pub(crate) struct Global {
     /// Use colours: auto, always or never
     #[arg(
@@ -22,18 +22,19 @@ pub(crate) struct Global {
     #[arg(long, short, global = true, help_heading = "Global")]
     pub(crate) quiet: bool,
     /// Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine]
-    #[arg(
-        long,
-        global = true,
-        value_name = "LIMIT",
-        value_parser = railwright_spec::memory_amount,
-        help_heading = "Global"
-    )]
+    #[arg(long, global = true, value_name = "LIMIT", value_parser = railwright_spec::memory_amount, help_heading = "Global")]
+    #[serde(deserialize_with = "amount")]
     pub(crate) memory_limit: Option<u64>,
 }
 
+/// An amount of memory with its unit.
+fn amount<'de, D: serde::Deserializer<'de>>(text: D) -> Result<Option<u64>, D::Error> {
+    let text = <Option<String> as serde::Deserialize>::deserialize(text)?;
+    text.map(|text| railwright_spec::memory_amount(&text)).transpose().map_err(serde::de::Error::custom)
+}
+
 /// Use of colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum ColourChoice {
     /// On terminals, unless NO_COLOR is set
     Auto,
@@ -44,7 +45,7 @@ pub(crate) enum ColourChoice {
 }
 
 /// The format of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Format {
     /// Human-readable tables
     Table,
@@ -62,7 +63,7 @@ pub(crate) enum Format {
 
 /// Format and destination of an answer.
 #[expect(clippy::struct_field_names, reason = "the field is the flag")]
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Output {
     /// Output format [default: table]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]

@@ -4,7 +4,7 @@ use super::Output;
 use clap::{Args, ValueHint};
 
 /// Arguments of `pipeline`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/pipeline-pipeline.txt"))]
 pub(crate) struct Pipeline {
     /// Traces or pipeline timers: files, folders, globs or archives

@@ -4,18 +4,13 @@ use crate::input::networks::on_hosts;
 use clap::{Args, ValueHint};
 
 /// The allocation of a run.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct OnHosts {
     /// Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices]
     #[arg(long, value_name = "NODES", conflicts_with_all = ["hostfile", "fragments"], help_heading = "Placement")]
     pub(crate) nodelist: Option<String>,
     /// Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        conflicts_with = "fragments",
-        help_heading = "Placement")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "fragments", help_heading = "Placement")]
     pub(crate) hostfile: Option<String>,
     /// Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod)
     #[arg(long, value_name = "COUNTS", help_heading = "Placement")]

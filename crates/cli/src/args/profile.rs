@@ -1,6 +1,7 @@
 //! Arguments of `profile` and `compare`.
 
 use super::Output;
+use super::choices::choices;
 use clap::{Args, ValueEnum, ValueHint};
 
 pub(crate) const PROFILE_EXAMPLES: &str = include_str!("help/profile-profile.txt");
@@ -8,7 +9,7 @@ pub(crate) const PROFILE_EXAMPLES: &str = include_str!("help/profile-profile.txt
 pub(crate) const COMPARE_EXAMPLES: &str = include_str!("help/profile-compare.txt");
 
 /// Options of reading and joining traces.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct Reading {
     /// Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`
     #[arg(long, value_name = "SIZES", help_heading = "Traces")]
@@ -22,7 +23,7 @@ pub(crate) struct Reading {
 }
 
 /// Model options, for MFU.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, serde::Deserialize)]
 pub(crate) struct Needed {
     /// Run file, launch file or log: compute the model FLOPs of a step from it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model_flops", help_heading = "Model")]
@@ -41,23 +42,24 @@ pub(crate) struct Needed {
 }
 
 /// A tool whose tables are reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Compat {
     /// HolisticTraceAnalysis
     Hta,
 }
 
-/// Key of the sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Origin {
-    /// Modules (`nn.Module`), by the path of their classes
-    Module,
-    /// Python functions outside the framework, with file and line
-    Source,
+choices! {
+    /// Key of the sums.
+    Origin as railwright_profiler::origins::By {
+        /// Modules (`nn.Module`), by the path of their classes
+        Module,
+        /// Python functions outside the framework, with file and line
+        Source,
+    }
 }
 
 /// Arguments of `profile`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Profile {
     /// Traces: files, folders, globs or archives (.json, .json.gz, .json.zst, .tar)
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
@@ -72,7 +74,7 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "R,...", value_delimiter = ',', help_heading = "Selection")]
     pub(crate) rank: Vec<u32>,
     /// Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels
-    #[arg(long, value_name = "LEVELS", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4), help_heading = "Selection")]
+    #[arg(long, value_name = "LEVELS", default_value_t = 3, help_heading = "Selection")]
     pub(crate) depth: u8,
     /// Number of kernels to list
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Selection")]
@@ -84,16 +86,16 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "steps", "rank", "html"])]
     pub(crate) compat: Option<Compat>,
     /// Output the timeline of one step as columns for the web UI
-    #[arg(long, help_heading = "Columns", group = "one_step", conflicts_with_all = ["compat", "html"])]
+    #[arg(long, help_heading = "Columns", conflicts_with_all = ["aggregate", "compat", "html"])]
     pub(crate) columns: bool,
     /// Sum the spans of one step by name, within `--between`
-    #[arg(long, help_heading = "Columns", group = "one_step", conflicts_with_all = ["compat", "html"])]
+    #[arg(long, help_heading = "Columns", conflicts_with_all = ["compat", "html"])]
     pub(crate) aggregate: bool,
     /// Rows to aggregate: `passes`, `device`, `streams`, `threads` or numbers of tracks [default: streams]
-    #[arg(long, value_name = "ROWS", help_heading = "Columns", requires = "aggregate")]
+    #[arg(long, value_name = "ROWS", help_heading = "Columns")]
     pub(crate) rows: Option<String>,
     /// Include host threads in columns
-    #[arg(long, help_heading = "Columns", requires = "one_step")]
+    #[arg(long, help_heading = "Columns")]
     pub(crate) host: bool,
     #[command(flatten)]
     pub(crate) cut: super::timeline::Cut,
@@ -109,7 +111,7 @@ pub(crate) struct Profile {
 }
 
 /// Arguments of `compare`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Compare {
     /// Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]

@@ -4,7 +4,7 @@ use super::Output;
 use clap::{Args, ValueHint};
 
 /// Arguments of `log`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/records-log.txt"))]
 pub(crate) struct Log {
     /// Training log, or `-` for stdin
@@ -14,14 +14,14 @@ pub(crate) struct Log {
     #[arg(long, value_name = "ACCELERATOR")]
     pub(crate) accelerator: Option<String>,
     /// Global batch in sequences, if a DeepSpeed log lacks `train_batch_size`
-    #[arg(long, value_name = "SEQUENCES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SEQUENCES")]
     pub(crate) batch_size: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
 /// Arguments of `hang`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/records-hang.txt"))]
 pub(crate) struct Hang {
     /// Dumps: files, folders or patterns
@@ -32,7 +32,7 @@ pub(crate) struct Hang {
 }
 
 /// Arguments of `memory-snapshot`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/records-memorysnapshot.txt"))]
 pub(crate) struct MemorySnapshot {
     /// Snapshot or trace
@@ -47,7 +47,7 @@ pub(crate) struct MemorySnapshot {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub(crate) accelerator: Option<String>,
     /// Pipeline stage of the recorded rank [default: the stage with the highest peak]
-    #[arg(long, value_name = "N", requires = "run", help_heading = "Model")]
+    #[arg(long, value_name = "N", help_heading = "Model")]
     pub(crate) stage: Option<usize>,
     /// Number of allocation sites to list
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use railwright_answers::{aliases_of, flag_of, is_same_value};
 use railwright_spec::human;
 use railwright_spec::run::{Key, Kind, keys};
+use std::collections::BTreeMap;
 
 /// Settings from flags: the flag, the key, the text after it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,8 +14,33 @@ pub(crate) struct RunFlags {
     pub(crate) settings: Vec<(String, String, String)>,
 }
 
+impl RunFlags {
+    /// Settings by any names of their flags. A Boolean key may have no value.
+    pub(crate) fn named(pairs: &[(String, String)]) -> Result<Self, String> {
+        let mut settings: Vec<(String, String, String)> = Vec::new();
+        for (name, value) in pairs {
+            let named = keys().into_iter().find_map(|key| {
+                let flag = flag_of(&key)?;
+                (flag == *name || aliases_of(&key).contains(&name.as_str())).then_some((key, flag))
+            });
+            let (key, flag) = named.ok_or_else(|| format!("unexpected argument '--{name}' found"))?;
+            let (path, is_flag) = (key.path(), matches!(key.kind, Kind::Flag));
+            let value = if value.is_empty() && is_flag { "true" } else { value };
+            if value.is_empty() {
+                return Err(format!("`--{name}` has no value"));
+            }
+            if settings.iter().any(|(_, known, other)| *known == path && !is_same_value(&path, other, value))
+            {
+                return Err(format!("`--{name}` has two values"));
+            }
+            settings.push((format!("--{flag}"), path, value.to_owned()));
+        }
+        Ok(Self { settings })
+    }
+}
+
 /// Shorthands of `--sharding`.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Sharding {
     /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
     #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
@@ -143,5 +169,17 @@ impl FromArgMatches for RunFlags {
             self.settings.push((format!("--{flag}"), path, value.clone()));
         }
         Ok(())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for RunFlags {
+    fn deserialize<D: serde::Deserializer<'de>>(arguments: D) -> Result<Self, D::Error> {
+        let given = BTreeMap::<String, String>::deserialize(arguments)?;
+        let set = |key: Key| {
+            let path = key.path();
+            let value = given.get(&*path)?.clone();
+            Some((format!("--{}", flag_of(&key)?), path, value))
+        };
+        Ok(Self { settings: keys().into_iter().filter_map(set).collect() })
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use railwright_spec::problem::Problem;
 
 /// Settings of a run in addition to its file.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct RunSettings {
     /// Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath, help_heading = "Run")]

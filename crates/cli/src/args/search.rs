@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use railwright_tuner::search::Objective;
 
 /// A run to choose the rest of.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, serde::Deserialize)]
 pub(crate) struct OpenRun {
     /// Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or
     /// log
@@ -36,7 +36,7 @@ impl From<&OpenRun> for open_run::OpenRun {
 }
 
 /// Search effort.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, serde::Deserialize)]
 pub(crate) struct Effort {
     /// Restrict a dimension, such as `tp=2..8`, `micro_batch=1,2` or `recompute=none,full` (repeatable)
     ///
@@ -75,7 +75,7 @@ impl Effort {
 }
 
 /// Arguments of `search`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) run: OpenRun,
@@ -122,7 +122,7 @@ pub(crate) struct Search {
 }
 
 /// Objective of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Goal {
     /// Step time
     Time,
@@ -135,7 +135,7 @@ pub(crate) enum Goal {
 }
 
 /// Arguments of `size`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Size {
     #[command(flatten)]
     pub(crate) run: OpenRun,

@@ -1,29 +1,26 @@
 //! Arguments of `network simulate`, and of `estimate` and `timeline` for collectives priced by flows.
 
-use super::flows::{Broken, OwnFabric};
+use super::flows::{Broken, Networked};
 use super::placement::OnHosts;
-use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
 
 pub(super) const EXAMPLES: &str = include_str!("help/simulate.txt");
 
 /// Arguments of `network simulate`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     #[command(flatten)]
-    pub(crate) on: OnNetwork,
-    #[command(flatten)]
-    pub(crate) fabric: OwnFabric,
+    pub(crate) network: Networked,
     #[command(flatten)]
     pub(crate) hosts: OnHosts,
     /// Second run on the same network: a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "fabric", help_heading = "Placement")]
     pub(crate) job: Option<String>,
     /// Slurm node list of the second run [default: first free hosts]
-    #[arg(long, value_name = "NODES", requires = "job", help_heading = "Placement")]
+    #[arg(long, value_name = "NODES", help_heading = "Placement")]
     pub(crate) job_nodelist: Option<String>,
     /// Write the fastest order of the hosts as a host file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -49,7 +46,7 @@ pub(crate) struct Simulate {
 }
 
 /// Pricing of collectives.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Pricing {
     /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key
     /// (repeatable)
@@ -57,12 +54,7 @@ pub(crate) struct Pricing {
     pub(crate) network: Vec<String>,
     /// Topology for `--network flow`: a name from `network topologies` or a design file [default:
     /// non-blocking fabric]
-    #[arg(
-        long,
-        value_name = "DESIGN",
-        value_hint = ValueHint::AnyPath,
-        help_heading = "Network"
-    )]
+    #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
     pub(crate) topology: Option<String>,
 }
 

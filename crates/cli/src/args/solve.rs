@@ -9,7 +9,7 @@ pub(super) const RECOMPUTE_EXAMPLES: &str = include_str!("help/solve-recompute.t
 pub(super) const BALANCE_EXAMPLES: &str = include_str!("help/solve-balance.txt");
 
 /// Arguments of `recompute`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct RecomputeArguments {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -33,7 +33,7 @@ pub(crate) struct RecomputeArguments {
 }
 
 /// Arguments of `balance`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct BalanceArguments {
     #[command(flatten)]
     pub(crate) run: RunArguments,

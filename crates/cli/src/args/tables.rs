@@ -1,40 +1,18 @@
 //! Arguments of the commands that pass profiles on to other tools: `query`, `save` and `export-perfetto`.
 
 use super::Output;
-use clap::{Args, ValueEnum, ValueHint};
-use railwright_profiler::clocks::ClockPolicy;
-
-/// Alignment of the ranks' clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Clocks {
-    /// Align only if clocks differ significantly
-    #[default]
-    Auto,
-    /// Always align
-    Align,
-    /// Keep recorded times
-    Recorded,
-}
-
-impl From<Clocks> for ClockPolicy {
-    fn from(clocks: Clocks) -> Self {
-        match clocks {
-            Clocks::Auto => Self::Auto,
-            Clocks::Align => Self::Align,
-            Clocks::Recorded => Self::Recorded,
-        }
-    }
-}
+use super::joining::Clocks;
+use clap::{Args, ValueHint};
 
 /// Arguments of `query`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-query.txt"))]
 pub(crate) struct Query {
     /// One SELECT statement
-    #[arg(value_name = "SQL", required_unless_present = "schema")]
+    #[arg(value_name = "SQL")]
     pub(crate) sql: Option<String>,
     /// Traces: files, folders, patterns, archives or saved profiles
-    #[arg(value_name = "PATH", required_unless_present = "schema", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// List tables and columns; with traces, only non-empty tables and their row counts
     #[arg(long)]
@@ -56,7 +34,7 @@ pub(crate) struct Query {
 }
 
 /// Arguments of `save`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-save.txt"))]
 pub(crate) struct Save {
     /// Traces: files, folders, patterns, archives or saved profiles
@@ -71,7 +49,7 @@ pub(crate) struct Save {
 }
 
 /// Arguments of `digest`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-digest.txt"))]
 pub(crate) struct Digest {
     /// Traces: files, folders, globs or archives
@@ -86,7 +64,7 @@ pub(crate) struct Digest {
 }
 
 /// Arguments of `export-perfetto`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-exportperfetto.txt"))]
 pub(crate) struct ExportPerfetto {
     /// Traces: files, folders, patterns, archives or saved profiles

@@ -5,7 +5,7 @@ use railwright_spec::problem::Problem;
 use railwright_step::columns::Window;
 
 /// Format of `timeline`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 pub(crate) enum Format {
     /// Chrome trace JSON, for ui.perfetto.dev
     Chrome,
@@ -16,19 +16,20 @@ pub(crate) enum Format {
 }
 
 /// Part of a step in columns.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Cut {
     /// Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given)
     #[arg(long, value_name = "FROM..TO", help_heading = "Columns")]
     pub(crate) between: Option<String>,
     /// Maximum spans per track before small neighbours are merged
-    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(100..), help_heading = "Columns")]
+    #[arg(long, value_name = "N", default_value_t = 50_000, help_heading = "Columns")]
     pub(crate) most_spans: u32,
 }
 
 impl Cut {
     /// The requested part of the step.
     pub(crate) fn window(&self) -> Result<Option<Window>, Problem> {
+        railwright_commands::within("--most-spans", self.most_spans.into(), 100..=u64::MAX)?;
         let Some(text) = &self.between else { return Ok(None) };
         let bad = || {
             Problem::new(format!("`{text}` is not a time range within a step"))

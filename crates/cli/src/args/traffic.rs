@@ -1,14 +1,16 @@
 //! Arguments of `network traffic`: a run, its network, and the requested sums.
 
+use super::choices::choices;
 use super::placement::OnHosts;
 use super::{Output, RunArguments};
 use crate::input::networks::on_network;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
+use railwright_network::traffic::Algorithm;
 
 pub(super) const EXAMPLES: &str = include_str!("help/traffic.txt");
 
 /// Arguments of `network traffic`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Traffic {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -39,7 +41,7 @@ pub(crate) struct Traffic {
 }
 
 /// The network that a run is laid on.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct OnNetwork {
     /// Topology from `network topologies`, or a design file
     #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
@@ -55,39 +57,42 @@ impl From<&OnNetwork> for on_network::OnNetwork {
     }
 }
 
-/// Key of traffic sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TrafficBy {
-    /// Collective kind: purpose, group size, bytes and count
-    Kind,
-    /// Pairs of ranks: same domain, same rail or different rails
-    Pair,
-    /// Scale-up domains
-    Domain,
-    /// Rails
-    Rail,
-    /// Links of the network, by layer
-    Link,
-    /// Blocks of neighbouring ranks, in total and per parallel dimension (size: --cells)
-    Matrix,
+choices! {
+    /// Key of traffic sums.
+    TrafficBy as railwright_commands::TrafficBy {
+        /// Collective kind: purpose, group size, bytes and count
+        Kind,
+        /// Pairs of ranks: same domain, same rail or different rails
+        Pair,
+        /// Scale-up domains
+        Domain,
+        /// Rails
+        Rail,
+        /// Links of the network, by layer
+        Link,
+        /// Blocks of neighbouring ranks, in total and per parallel dimension (size: --cells)
+        Matrix,
+    }
 }
 
-/// Algorithm of gathers and reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Rotation {
-    /// Rings, one per domain member, along its rail
-    Ring,
-    /// Direct exchange between all ranks
-    Direct,
-    /// Within domains first, then across domains along rails
-    Hierarchical,
+choices! {
+    /// Algorithm of gathers and reductions.
+    Rotation as Algorithm {
+        /// Rings, one per domain member, along its rail
+        Ring,
+        /// Direct exchange between all ranks
+        Direct,
+        /// Within domains first, then across domains along rails
+        Hierarchical,
+    }
 }
 
-/// Algorithm of all-to-all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AllToAll {
-    /// Direct exchange between all ranks
-    Direct,
-    /// First within the domain to the receiver's rail, then along that rail
-    Hierarchical,
+choices! {
+    /// Algorithm of all-to-all.
+    AllToAll as Algorithm {
+        /// Direct exchange between all ranks
+        Direct,
+        /// First within the domain to the receiver's rail, then along that rail
+        Hierarchical,
+    }
 }

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 pub(crate) const EXAMPLES: &str = include_str!("help/tune.txt");
 
 /// Arguments of `tune`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Tune {
     #[command(flatten)]
     pub(crate) run: RunArguments,

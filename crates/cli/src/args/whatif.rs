@@ -8,7 +8,7 @@ use clap::Args;
 pub(crate) const WHATIF_EXAMPLES: &str = include_str!("help/whatif-whatif.txt");
 
 /// Arguments of `whatif`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct WhatIf {
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -25,7 +25,7 @@ pub(crate) struct WhatIf {
 pub(crate) const SENSITIVITY_EXAMPLES: &str = include_str!("help/whatif-sensitivity.txt");
 
 /// Arguments of `sensitivity`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Sensitivity {
     #[command(flatten)]
     pub(crate) run: RunArguments,

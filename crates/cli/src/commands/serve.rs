@@ -9,10 +9,11 @@ mod start;
 
 use crate::args;
 use crate::input::access;
+use railwright_commands::typed;
 #[cfg(target_family = "wasm")]
 use railwright_server::Backend;
 pub(crate) use railwright_server::Caller;
-use railwright_server::{Question, Reply};
+use railwright_server::{Asked, Question, Reply};
 use railwright_spec::problem::Problem;
 #[cfg(not(target_family = "wasm"))]
 use {
@@ -63,21 +64,27 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     Ok(Outcome::Yes)
 }
 
-/// The command of a request, and the equivalent command line.
-pub(crate) fn line_of(
+/// A request with its arguments, and the command that these make.
+pub(crate) fn asked(
     words: &[&str],
-    flags: &serde_json::Map<String, serde_json::Value>,
-    form: Option<&str>,
+    arguments: &serde_json::Map<String, serde_json::Value>,
+    format: Option<&str>,
     caller: Caller,
-) -> Result<(args::Arguments, String), Vec<Problem>> {
+) -> Result<(args::Command, Asked), Vec<Problem>> {
     let command = words.iter().map(|word| (*word).to_owned()).collect();
-    let question = Question { command, arguments: flags.clone(), format: form.map(str::to_owned) };
-    let asked = line::interface().words(&question, caller);
-    match asked.and_then(|asked| Ok((line::parsed(&asked)?, asked.command))) {
-        Ok(line) => Ok(line),
-        Err(Reply::Problems { problems, .. }) => Err(problems),
-        Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
-        Err(Reply::Answer { .. }) => Err(vec![Problem::new("not a request of a command")]),
+    let question = Question { command, arguments: arguments.clone(), format: format.map(str::to_owned) };
+    let asked = line::interface().asked(&question, caller);
+    let asked = asked.map_err(refused)?;
+    let command = typed(&asked.words, &asked.values).map_err(|problem| vec![problem])?;
+    Ok((command, asked))
+}
+
+/// The problems of a request.
+fn refused(reply: Reply) -> Vec<Problem> {
+    match reply {
+        Reply::Problems { problems, .. } => problems,
+        Reply::Unknown(problem) | Reply::Broken(problem) => vec![problem],
+        Reply::Answer { .. } => vec![Problem::new("not a request of a command")],
     }
 }
 

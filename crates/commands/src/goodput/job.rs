@@ -57,6 +57,10 @@ impl Job {
             };
             (run.cluster, own)
         } else {
+            if request.gpus.is_none() {
+                let problem = Problem::new("no number of GPUs is set").in_file("--gpus");
+                return Err(problem.hint("pass --gpus, a model or a run file").into());
+            }
             let mut sheet = run::cluster(request.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
             sheet.spec.devices = request.gpus;
             (sheet.resolve()?, OfRun::default())

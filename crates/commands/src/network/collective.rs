@@ -49,6 +49,13 @@ pub struct CollectiveOn {
     pub seeds: Option<u32>,
 }
 
+impl CollectiveOn {
+    /// Message sizes if not set.
+    pub const BYTES: &str = "1M..8G";
+    /// Factor if not set.
+    pub const FACTOR: f64 = 2.0;
+}
+
 /// Computes a curve.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::fit::warn_of_fit;
 use crate::front::{Ended, Front};
+use crate::relation::{needs, within};
 use railwright_answers::{outages, placed_in_flags};
 use railwright_calculator::money::electricity_price;
 use railwright_inputs::Disk;
@@ -24,7 +25,7 @@ const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Designs to compare by cost.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Cost {
     /// Topologies or design files; the first is the baseline.
     pub designs: Vec<String>,
@@ -50,12 +51,21 @@ pub struct Cost {
     pub lines: bool,
 }
 
+impl Cost {
+    /// Designs if none are named.
+    pub const DESIGNS: &str = "clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly";
+    /// Depreciation period in years if not set.
+    pub const YEARS: f64 = 4.0;
+}
+
 /// Compares designs by cost.
 ///
 /// # Errors
 ///
 /// Designs, prices or a run that do not exist, and cancellation.
 pub fn cost(request: &Cost, front: &dyn Front) -> Result<Compared, Ended> {
+    needs(("--set", !request.set.is_empty()), ("--run", request.run.is_some()))?;
+    request.grow_to.map(|devices| within("--grow-to", devices, 1..=u64::MAX)).transpose()?;
     let prices = prices(&request.prices)?;
     let read = request.run.as_deref().map(|path| on_run::read(path, &request.set)).transpose()?;
     let run = read.as_ref().map(|(run, _)| run);

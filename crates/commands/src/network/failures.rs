@@ -3,6 +3,7 @@
 
 use crate::fit::warn_of_fit;
 use crate::front::{Ended, Front};
+use crate::relation::needs;
 use railwright_answers::placed_in_flags;
 use railwright_inputs as input;
 use railwright_inputs::networks::{RATES_LIMIT, design, on_network, on_run};
@@ -23,7 +24,7 @@ const SAMPLES: u64 = 10_000;
 const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
 
 /// Networks with failed parts, and a job on them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Failures {
     /// Topologies or design files.
     pub designs: Vec<String>,
@@ -67,6 +68,7 @@ pub struct FailuresAnswer {
 ///
 /// Designs, parts, tables or a run that do not exist.
 pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer, Ended> {
+    needs(("--set", !request.set.is_empty()), ("--run", request.run.is_some()))?;
     let job = job(request)?;
     let mut rates = Rates::catalogue()?;
     for path in &request.rates {

@@ -29,7 +29,7 @@ use railwright_tuner::simulate::MOST_SEEDS;
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Flows on a network.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FlowsOn {
     /// A table of flows, or a folder of execution traces.
     pub flows: String,

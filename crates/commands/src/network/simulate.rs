@@ -4,6 +4,7 @@ use super::Specified;
 use super::wired::{Wired, in_words, wired};
 use crate::fit::warn_of_fit;
 use crate::front::{Ended, Front};
+use crate::relation::needs;
 use railwright_inputs::networks::on_hosts::{self, Hosts, OnHosts};
 use railwright_inputs::networks::on_network;
 use railwright_inputs::networks::{on_fabric, on_run};
@@ -56,6 +57,7 @@ pub struct Simulate {
 ///
 /// A run or a network that does not exist, and cancellation.
 pub fn simulate(request: &Simulate, front: &dyn Front) -> Result<Simulated, Ended> {
+    needs(("--job-nodelist", request.job_nodelist.is_some()), ("--job", request.job.is_some()))?;
     let failed = on_network::failed(&request.network.fail)?;
     let background = request
         .background

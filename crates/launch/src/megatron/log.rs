@@ -10,7 +10,7 @@ use super::model::has_own_rows;
 use super::{flags, iterations, partial};
 use crate::gptneox::{self, dump};
 use crate::shell::Word;
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, effects};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Reader for LogReader {
         }
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut draft = Draft::new(Format::MegatronLog, file);
         let dumps = dumps(text);
         let since = restarts(&dumps, &mut draft);

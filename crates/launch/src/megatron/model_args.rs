@@ -61,10 +61,6 @@ impl Reader for ModelArgsReader {
             .then(|| Evidence::new(Strength::Certain, format!("the key `MODEL_ARGS` with {count} flags")))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let entries = entries(text);
         let refuse = |message: &str, line| {

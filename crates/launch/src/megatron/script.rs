@@ -39,10 +39,6 @@ impl Reader for ScriptReader {
         ))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
-    }
-
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         read(Format::MegatronScript, text, file, context)
     }
@@ -59,10 +55,6 @@ impl Reader for CommandReader {
             return None;
         }
         Some(Evidence::new(strength(text, count), format!("{count} flags of Megatron-LM")))
-    }
-
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        self.read_with(text, file, &Context::default())
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {

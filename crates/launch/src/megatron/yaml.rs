@@ -6,7 +6,7 @@
 use super::arguments::{Argument, Arguments};
 use super::flags;
 use super::meaning::{self, World};
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::problem::Problem;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Reader for YamlReader {
             .then(|| Evidence::new(Strength::Certain, "the keys `language_model` and `model_parallel`"))
     }
 
-    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    fn read_with(&self, text: &str, file: &str, _: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let mut draft = Draft::new(Format::MegatronYaml, file);
         if text.len() > LONGEST {
             draft.problem(Problem::new("larger than 1 MiB, the limit of configurations"));

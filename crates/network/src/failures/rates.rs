@@ -208,18 +208,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
     if text.len() > LONGEST {
         return Err(Problem::new("larger than 1 MiB, the limit of failure-rate tables").in_file(file));
     }
-    let broken = |error: &csv::Error| {
-        let problem = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
-            }
-            _ => Problem::new("not a table of comma-separated values"),
-        };
-        match error.position() {
-            Some(position) => problem.in_file(format!("{file}:{}", records::line(text, position))),
-            None => problem.in_file(file),
-        }
-    };
+    let broken = |error: &csv::Error| records::broken(error, text, file);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(&error))?.clone();
     for (place, name) in header.iter().enumerate() {

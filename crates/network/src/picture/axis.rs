@@ -3,8 +3,8 @@
 //! Responsible for: choosing ticks and writing them in short form, the position of a chart's area, its grid
 //! and its axis labels. Independent of the content of the chart.
 
-use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
+use railwright_step::svg::round_step;
 use std::fmt::Write as _;
 
 /// Size of a chart and the margins around its area.
@@ -69,13 +69,7 @@ pub(crate) fn ticks(most: f64, count: usize) -> Vec<f64> {
     if !(most > 0.0 && most.is_finite()) {
         return vec![0.0, 1.0];
     }
-    let raw = most / count.max(1) as f64;
-    let power = 10_f64.portable_powf(raw.portable_log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|m| m * power)
-        .find(|s| *s >= raw * 0.999)
-        .unwrap_or(power * 10.0);
+    let step = round_step(most / count.max(1) as f64);
     let last = (most / step - 1e-9).ceil() as u32;
     (0..=last).map(|n| f64::from(n) * step).collect()
 }

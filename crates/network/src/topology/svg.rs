@@ -11,6 +11,7 @@ use super::graph::Layer;
 use crate::simulate::layer_name;
 use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::BytesPerSecond;
+use railwright_step::svg::open;
 use std::fmt::Write;
 
 /// Width of every diagram.
@@ -192,8 +193,8 @@ impl Canvas {
         self.gaps.clear();
         let height = self.bottom + 18.0;
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" \
-             height=\"{height:.0}\" role=\"img\"><title>{}</title>\n{STYLE}<g>\n{}</g>\n{}</svg>\n",
+            "{}<title>{}</title>\n{STYLE}<g>\n{}</g>\n{}</svg>\n",
+            open(WIDTH, height, ""),
             markup(title),
             self.lines,
             self.body

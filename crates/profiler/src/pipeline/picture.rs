@@ -10,8 +10,8 @@ use super::bubbles::Cause;
 use super::verdict::time;
 use super::{PassBox, PipelinePage, Row};
 use crate::passes::PassKind;
-use railwright_spec::Portable as _;
 use railwright_spec::human::markup;
+use railwright_step::svg::{self, Tint, fills, round_step};
 use std::fmt::Write;
 
 /// Drawing options.
@@ -28,9 +28,6 @@ impl Default for Options {
         Self { width: 1280, most_stages: 128 }
     }
 }
-
-/// Class, colour in the light theme, colour in the dark theme, name.
-type Tint = (&'static str, &'static str, &'static str, &'static str);
 
 const PASSES: [Tint; 4] = [
     ("f", "#4c8dd6", "#4f8fdb", "forward"),
@@ -136,8 +133,8 @@ impl Canvas {
         // Writing to a string never fails.
         let _ = writeln!(
             self.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
-             role=\"img\"><title>{}, step {}</title><style>",
+            "{}<title>{}, step {}</title><style>",
+            svg::open(width, height, ""),
             markup(&page.label),
             page.shown.step
         );
@@ -147,16 +144,12 @@ impl Canvas {
              .c{text-anchor:middle;dominant-baseline:central;font-size:9px;fill:#59636e}.a{text-anchor:middle;font-size:10px}.g{stroke:#d1d9e0}\
              .o{fill:none;stroke:#cf222e;stroke-width:2.5}.k{fill:#cf222e;font-weight:700;paint-order:stroke;stroke:#fff;stroke-width:3px}",
         );
-        for (class, light, ..) in PASSES.iter().chain(&CAUSES) {
-            let _ = write!(self.out, ".{class}{{fill:{light}}}");
-        }
+        fills(&mut self.out, PASSES.iter().chain(&CAUSES), false);
         self.out.push_str(
             "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}.s,.a,.r,.c{fill:#9198a1}.n{fill:#fff}.g{stroke:#3d444d}.o{stroke:#ff7b72}\
              .k{fill:#ff7b72;stroke:#0d1117}",
         );
-        for (class, _, dark, _) in PASSES.iter().chain(&CAUSES) {
-            let _ = write!(self.out, ".{class}{{fill:{dark}}}");
-        }
+        fills(&mut self.out, PASSES.iter().chain(&CAUSES), true);
         self.out.push_str("}</style>\n");
     }
 
@@ -302,7 +295,7 @@ impl Canvas {
     }
 
     fn axis(&mut self, y: f64, longest: f64) {
-        let step = nice(longest / 10.0);
+        let step = round_step((longest / 10.0).max(1.0));
         let mut at = 0.0;
         while at <= longest && step > 0.0 {
             let x = LEFT + at * self.scale;
@@ -350,34 +343,9 @@ impl Canvas {
     }
 }
 
-/// Next number of the form 1, 2 or 5 times a power of ten.
-fn nice(value: f64) -> f64 {
-    let power = 10_f64.portable_powf(value.max(1.0).portable_log10().floor());
-    let factor = value / power;
-    power
-        * if factor <= 1.0 {
-            1.0
-        } else if factor <= 2.0 {
-            2.0
-        } else if factor <= 5.0 {
-            5.0
-        } else {
-            10.0
-        }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn marks_of_the_axis_are_round() {
-        assert!(
-            (nice(3.2e8) - 5e8).abs() < 1.0
-                && (nice(1.1e6) - 2e6).abs() < 1.0
-                && (nice(9e5) - 1e6).abs() < 1.0
-        );
-    }
 
     #[test]
     fn labels_cannot_break_out() {

@@ -6,7 +6,8 @@
 //! Few rows name a stream of the device (operators of compiled kernels do), so these are in a separate list
 //! instead of a column.
 
-use super::{NONE, Times, some};
+use super::columns::columns;
+use super::{NONE, Times};
 use crate::NameId;
 use serde::Serialize;
 
@@ -88,44 +89,32 @@ pub struct NamedStream {
     pub correlation: Option<u32>,
 }
 
-/// Activities of one rank's host.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostActivities {
-    start: Vec<i64>,
-    end: Vec<i64>,
-    name: Vec<NameId>,
-    kind: Vec<HostKind>,
-    thread: Vec<u32>,
-    correlation: Vec<u32>,
-    collective: Vec<u32>,
-    shapes: Vec<u32>,
+columns! {
+    /// Activities of one rank's host.
+    HostActivities of HostActivity {
+        /// The column of starts.
+        start: i64 => starts,
+        /// The column of ends.
+        end: i64 => ends,
+        /// The column of names.
+        name: NameId => names,
+        /// The column of kinds.
+        kind: HostKind => kinds,
+        /// The column of threads.
+        thread: u32 => threads,
+        /// The column of correlations; [`NONE`] without one.
+        correlation: u32 => correlations,
+        /// The column of indices in [`super::RankTrace::collectives`]; [`NONE`] without one.
+        collective: u32 => collectives,
+        /// The column of indices of shapes among the names; [`NONE`] without one.
+        shapes: u32 => shapes,
+    }
+    with
     /// In order of rows, at most one per row.
-    named_streams: Vec<NamedStream>,
+    named_streams: Vec<NamedStream>
 }
 
 impl HostActivities {
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.start.len()
-    }
-
-    /// Tests whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.start.is_empty()
-    }
-
-    /// Adds a row at the end.
-    pub fn push(&mut self, row: HostActivity) {
-        self.start.push(row.start);
-        self.end.push(row.end);
-        self.name.push(row.name);
-        self.kind.push(row.kind);
-        self.thread.push(row.thread);
-        self.correlation.push(row.correlation.unwrap_or(NONE));
-        self.collective.push(row.collective.unwrap_or(NONE));
-        self.shapes.push(row.shapes.map_or(NONE, |s| s.0));
-    }
-
     /// Sets the stream that the last added row names.
     pub fn name_stream(&mut self, stream: u32, correlation: Option<u32>) {
         let Some(row) = self.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else { return };
@@ -150,102 +139,6 @@ impl HostActivities {
         })
     }
 
-    /// The row at an index.
-    pub fn get(&self, at: usize) -> Option<HostActivity> {
-        Some(HostActivity {
-            start: *self.start.get(at)?,
-            end: *self.end.get(at)?,
-            name: *self.name.get(at)?,
-            kind: *self.kind.get(at)?,
-            thread: *self.thread.get(at)?,
-            correlation: some(*self.correlation.get(at)?),
-            collective: some(*self.collective.get(at)?),
-            shapes: some(*self.shapes.get(at)?).map(NameId),
-        })
-    }
-
-    /// All rows in their order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = HostActivity> + ExactSizeIterator {
-        (0..self.len()).map(|at| self.get(at).unwrap_or_default())
-    }
-
-    /// The column of starts.
-    pub fn starts(&self) -> &[i64] {
-        &self.start
-    }
-
-    /// The column of ends.
-    pub fn ends(&self) -> &[i64] {
-        &self.end
-    }
-
-    /// The column of kinds.
-    pub fn kinds(&self) -> &[HostKind] {
-        &self.kind
-    }
-
-    /// The column of names.
-    pub fn names(&self) -> &[NameId] {
-        &self.name
-    }
-
-    /// The column of threads.
-    pub fn threads(&self) -> &[u32] {
-        &self.thread
-    }
-
-    /// The column of correlations; [`NONE`] without one.
-    pub fn correlations(&self) -> &[u32] {
-        &self.correlation
-    }
-
-    /// The column of indices in [`super::RankTrace::collectives`]; [`NONE`] without one.
-    pub fn collectives(&self) -> &[u32] {
-        &self.collective
-    }
-
-    /// The column of indices of shapes among the names; [`NONE`] without one.
-    pub fn shapes(&self) -> &[u32] {
-        &self.shapes
-    }
-
-    /// Creates rows from whole columns, in the order of [`HostActivity`]'s fields; `None` if their lengths
-    /// differ.
-    #[expect(clippy::too_many_arguments, reason = "one for each column")]
-    pub fn from_columns(
-        start: Vec<i64>,
-        end: Vec<i64>,
-        name: Vec<NameId>,
-        kind: Vec<HostKind>,
-        thread: Vec<u32>,
-        correlation: Vec<u32>,
-        collective: Vec<u32>,
-        shapes: Vec<u32>,
-    ) -> Option<Self> {
-        let lengths = [
-            end.len(),
-            name.len(),
-            kind.len(),
-            thread.len(),
-            correlation.len(),
-            collective.len(),
-            shapes.len(),
-        ];
-        let even = lengths.iter().all(|&length| length == start.len());
-        let named_streams = Vec::new();
-        even.then_some(Self {
-            start,
-            end,
-            name,
-            kind,
-            thread,
-            correlation,
-            collective,
-            shapes,
-            named_streams,
-        })
-    }
-
     /// Keeps the rows for which `wanted` is true.
     pub fn retain(&mut self, mut wanted: impl FnMut(HostActivity) -> bool) {
         let mut kept = Self::default();
@@ -263,13 +156,6 @@ impl HostActivities {
         *self = kept;
     }
 
-    /// Sets the correlation of a row to the activity that it launched.
-    pub fn set_correlation(&mut self, at: usize, correlation: u32) {
-        if let Some(cell) = self.correlation.get_mut(at) {
-            *cell = correlation;
-        }
-    }
-
     /// Drops rows with impossible times, which must be in order of start. Returns their number. Readers call
     /// it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
@@ -279,13 +165,6 @@ impl HostActivities {
             self.retain(|row| times.take(row.start, row.end).map_err(|_| dropped += 1).is_ok());
         }
         dropped
-    }
-
-    /// Replaces all times: `to` returns the new time of an old one.
-    pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
-        for time in self.start.iter_mut().chain(&mut self.end) {
-            *time = to(*time);
-        }
     }
 
     /// Sorts the rows by start; of equal starts the longer one comes first, so that enclosing rows precede
@@ -313,15 +192,7 @@ impl HostActivities {
             }
             self.named_streams.sort_unstable_by_key(|one| one.row);
         }
-        let Self { start, end, name, kind, thread, correlation, collective, shapes, named_streams: _ } = self;
-        super::reorder(start, &places);
-        super::reorder(end, &places);
-        super::reorder(name, &places);
-        super::reorder(kind, &places);
-        super::reorder(thread, &places);
-        super::reorder(correlation, &places);
-        super::reorder(collective, &places);
-        super::reorder(shapes, &places);
+        self.reorder(&places);
     }
 }
 

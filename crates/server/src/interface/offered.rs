@@ -12,7 +12,7 @@ use railwright_spec::run::Key;
 
 impl Interface {
     /// The available subcommands of a command.
-    pub(super) fn asked<'a>(
+    pub(super) fn offered<'a>(
         &self,
         command: &'a Command,
         caller: Caller,
@@ -56,8 +56,8 @@ impl Interface {
     pub(super) fn find(&self, path: &[String], caller: Caller) -> Result<&Command, Reply> {
         let mut command = &self.program.commands;
         for word in path {
-            let Some(inner) = self.asked(command, caller).find(|one| one.get_name() == word) else {
-                let names: Vec<&str> = self.asked(command, caller).map(Command::get_name).collect();
+            let Some(inner) = self.offered(command, caller).find(|one| one.get_name() == word) else {
+                let names: Vec<&str> = self.offered(command, caller).map(Command::get_name).collect();
                 let list = format!("use one of {}", names.join(", "));
                 let hint = did_you_mean(word, names.iter().copied(), &list);
                 let word = human::shorten(word);
@@ -66,7 +66,7 @@ impl Interface {
             command = inner;
         }
         if command.get_subcommands().next().is_some() || path.is_empty() {
-            let names: Vec<&str> = self.asked(command, caller).map(Command::get_name).collect();
+            let names: Vec<&str> = self.offered(command, caller).map(Command::get_name).collect();
             let problem = Problem::new(format!("`{}` requires a subcommand", path.join("/")));
             return Err(Reply::Unknown(problem.hint(format!("use one of {}", names.join(", ")))));
         }

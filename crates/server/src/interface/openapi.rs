@@ -55,7 +55,7 @@ impl Interface {
         paths: &mut Map<String, Value>,
         schemas: &mut Value,
     ) {
-        let mut inner = self.asked(command, caller).peekable();
+        let mut inner = self.offered(command, caller).peekable();
         if inner.peek().is_none() && !words.is_empty() {
             paths.insert(
                 format!("/api/v1/{}", words.join("/")),

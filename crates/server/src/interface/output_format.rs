@@ -6,12 +6,12 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 
 impl Interface {
-    /// Flags for the format of a result, and its media type as far as the format determines it.
-    pub(super) fn output_format(
+    /// The media type of a result as far as its format determines it, and the argument for the format.
+    pub(super) fn output_format<'a>(
         &self,
-        command: &Command,
+        command: &'a Command,
         format: Option<&str>,
-    ) -> Result<(Option<&'static str>, Vec<String>), Problem> {
+    ) -> Result<(Option<&'static str>, Option<(&'a Arg, String)>), Problem> {
         let format = format.unwrap_or("json");
         let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
         let media = match format {
@@ -24,14 +24,14 @@ impl Interface {
         };
         let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
         if formats.iter().any(|value| value.matches(format, false)) {
-            return Ok((media, vec![format!("--format={format}")]));
+            return Ok((media, has("format").map(|argument| (argument, format.to_owned()))));
         }
-        if has(format).is_some_and(|flag| matches!(flag.get_action(), ArgAction::SetTrue)) {
-            return Ok((media, vec![format!("--{format}")]));
+        if let Some(flag) = has(format).filter(|flag| matches!(flag.get_action(), ArgAction::SetTrue)) {
+            return Ok((media, Some((flag, "true".to_owned()))));
         }
         // A command with a single format is printed in that one.
         if format == "json" || (format == "table" && formats.is_empty()) {
-            return Ok((None, Vec::new()));
+            return Ok((None, None));
         }
         let names = self.forms(command);
         let problem =

@@ -3,7 +3,6 @@
 use clap::Command;
 use railwright_spec::run::Key;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 /// Origin of a question; determines the allowed commands and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub type Kinds = (&'static str, &'static [&'static str]);
 /// Description of a program.
 #[derive(Debug)]
 pub struct Program {
-    /// All commands of the parser, complete.
+    /// The description of all commands, complete.
     pub commands: Command,
     /// Keys that arguments set, with the identifier of an argument as path.
     pub keys: Vec<Key>,
@@ -47,14 +46,12 @@ pub struct Program {
 pub struct Interface {
     pub(super) program: Program,
     pub(super) keys: BTreeMap<String, Key>,
-    /// Unused parsers: making one takes longer than most requests.
-    pub(super) spare: Mutex<Vec<Command>>,
 }
 
 impl Interface {
     /// The questions of a program.
     pub fn new(program: Program) -> Self {
         let keys = program.keys.iter().map(|key| (key.path(), key.clone())).collect();
-        Self { program, keys, spare: Mutex::default() }
+        Self { program, keys }
     }
 }

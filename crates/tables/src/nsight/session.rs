@@ -2,7 +2,7 @@
 //!
 //! Responsible for: start time, host, devices, and ranks of processes. All are optional.
 
-use super::database::Export;
+use super::database::{Cells, Export};
 use railwright_profiler::trace::Device;
 use rusqlite::Result;
 use std::collections::BTreeMap;
@@ -52,14 +52,7 @@ pub(super) fn read(export: &Export<'_>) -> Result<Session> {
         }
     })?;
     export.each("TARGET_INFO_GPU", &["id", "name", "totalMemory", "smCount"], |cells| {
-        if let Some(id) = cells.small(0) {
-            session.devices.push(Device {
-                id,
-                name: cells.text(1).unwrap_or_default().to_owned(),
-                memory_bytes: cells.whole(2).and_then(|bytes| u64::try_from(bytes).ok()),
-                multiprocessors: cells.small(3),
-            });
-        }
+        session.devices.extend(device(cells));
     })?;
     export.each("TARGET_INFO_CUDA_DEVICE", &["gpuId", "cudaId", "pid"], |cells| {
         if let Some((id, number)) = cells.small(0).zip(cells.whole(1)) {
@@ -69,14 +62,7 @@ pub(super) fn read(export: &Export<'_>) -> Result<Session> {
     // Older exports describe devices only by their CUDA numbers.
     if session.devices.is_empty() {
         export.each("TARGET_INFO_CUDA_GPU", &["id", "name", "memorySize", "smCount"], |cells| {
-            if let Some(id) = cells.small(0) {
-                session.devices.push(Device {
-                    id,
-                    name: cells.text(1).unwrap_or_default().to_owned(),
-                    memory_bytes: cells.whole(2).and_then(|bytes| u64::try_from(bytes).ok()),
-                    multiprocessors: cells.small(3),
-                });
-            }
+            session.devices.extend(device(cells));
         })?;
     }
     session.devices.sort_by_key(|device| device.id);
@@ -87,4 +73,14 @@ pub(super) fn read(export: &Export<'_>) -> Result<Session> {
         }
     })?;
     Ok(session)
+}
+
+/// A device of a row: number, name, bytes of memory, multiprocessors.
+fn device(cells: &Cells<'_>) -> Option<Device> {
+    Some(Device {
+        id: cells.small(0)?,
+        name: cells.text(1).unwrap_or_default().to_owned(),
+        memory_bytes: cells.whole(2).and_then(|bytes| u64::try_from(bytes).ok()),
+        multiprocessors: cells.small(3),
+    })
 }

@@ -1,4 +1,5 @@
 // Time breakdown of a step: an icicle chart down to operators, and the same as a tree next to it. Zoom and highlight are linked.
+import { NumberHead } from '../parts/table-panel'
 import { useState } from 'preact/hooks'
 import type { Estimate, TimeNode } from '../../api/answers'
 import { ChartFrame } from '../../charts/frame'
@@ -96,11 +97,7 @@ function Tree(props: {
             <th scope="col" class="right">
               {props.b ? 'A' : 'Time'}
             </th>
-            {!props.b && (
-              <th scope="col" class="right">
-                {texts.share}
-              </th>
-            )}
+            {!props.b && <NumberHead>{texts.share}</NumberHead>}
             {props.b && (
               <th scope="col" class="right">
                 B

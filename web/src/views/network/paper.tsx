@@ -9,7 +9,7 @@ import type { PaperAnswer, Target } from './answer'
 import { gigabits } from './names'
 import { parameter, setParameter } from './state'
 import { bandwidth } from '../../charts/format'
-import { Scroll } from '../parts/scroll'
+import { NumberHead, TablePanel } from '../parts/table-panel'
 import { withUnit } from './unit'
 import * as texts from '../../words/network'
 
@@ -244,100 +244,76 @@ function Targets({ answer }: { answer: PaperAnswer }) {
 
 function Costs({ answer }: { answer: PaperAnswer }) {
   return (
-    <section class="panel" aria-label={texts.savings}>
-      <div class="panel-head">
-        <h2>
-          {texts.savingsAgainstAClos} <span class="about">{texts.byTheRatioOfThe}</span>
-        </h2>
-      </div>
-      <Scroll label={texts.savingsBySizeAndRadixTable}>
-        <table class="table">
-          <caption class="hidden-visually">{texts.savingsBySizeAndRadix}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="right">
-                {texts.gpus}
-              </th>
-              <th scope="col" class="right">
-                {texts.radix}
-              </th>
-              <th scope="col" class="right">
-                {texts.switchesClos}
-              </th>
-              <th scope="col" class="right">
-                {texts.railOnly}
-              </th>
-              {answer.price_ratios.map((ratio) => (
-                <th key={ratio} scope="col" class="right">
-                  {Number(ratio.toPrecision(3))}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {answer.costs.map((row) => (
-              <tr key={`${row.devices} ${row.radix}`}>
-                <th scope="row" class="right">
-                  {count(row.devices)}
-                </th>
-                <td class="right">{row.radix}</td>
-                <td class="right">{count(row.clos.switches)}</td>
-                <td class="right">{count(row.rail_only.switches)}</td>
-                {row.savings.map((saving, n) => (
-                  <td key={n} class="right">
-                    {saving === null ? '–' : percent(saving)}
-                  </td>
-                ))}
-              </tr>
+    <TablePanel
+      title={texts.savings}
+      heading={texts.savingsAgainstAClos}
+      remark={texts.byTheRatioOfThe}
+      label={texts.savingsBySizeAndRadixTable}
+      caption={texts.savingsBySizeAndRadix}
+    >
+      <thead>
+        <tr>
+          <NumberHead>{texts.gpus}</NumberHead>
+          <NumberHead>{texts.radix}</NumberHead>
+          <NumberHead>{texts.switchesClos}</NumberHead>
+          <NumberHead>{texts.railOnly}</NumberHead>
+          {answer.price_ratios.map((ratio) => (
+            <th key={ratio} scope="col" class="right">
+              {Number(ratio.toPrecision(3))}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {answer.costs.map((row) => (
+          <tr key={`${row.devices} ${row.radix}`}>
+            <th scope="row" class="right">
+              {count(row.devices)}
+            </th>
+            <td class="right">{row.radix}</td>
+            <td class="right">{count(row.clos.switches)}</td>
+            <td class="right">{count(row.rail_only.switches)}</td>
+            {row.savings.map((saving, n) => (
+              <td key={n} class="right">
+                {saving === null ? '–' : percent(saving)}
+              </td>
             ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+          </tr>
+        ))}
+      </tbody>
+    </TablePanel>
   )
 }
 
 function Forwarding({ answer }: { answer: PaperAnswer }) {
   return (
-    <section class="panel" aria-label={texts.forwarding}>
-      <div class="panel-head">
-        <h2>
-          {texts.allToAllThroughDomains} <span class="about">{texts.costOfForwardingBetweenRails}</span>
-        </h2>
-      </div>
-      <Scroll label={texts.overheadOfForwardingTable}>
-        <table class="table">
-          <caption class="hidden-visually">{texts.overheadOfForwarding}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="right">
-                {texts.domain}
-              </th>
-              <th scope="col" class="right">
-                {texts.network}
-              </th>
-              <th scope="col" class="right">
-                {texts.scaleUp}
-              </th>
-              <th scope="col" class="right">
-                {texts.overhead}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {answer.forwarding.map((row, n) => (
-              <tr key={n}>
-                <th scope="row" class="right">
-                  {row.domain}
-                </th>
-                <td class="right">{gigabits(row.network)}</td>
-                <td class="right">{bandwidth(row.scale_up)}</td>
-                <td class="right">{percent(row.overhead)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <TablePanel
+      title={texts.forwarding}
+      heading={texts.allToAllThroughDomains}
+      remark={texts.costOfForwardingBetweenRails}
+      label={texts.overheadOfForwardingTable}
+      caption={texts.overheadOfForwarding}
+    >
+      <thead>
+        <tr>
+          <NumberHead>{texts.domain}</NumberHead>
+          <NumberHead>{texts.network}</NumberHead>
+          <NumberHead>{texts.scaleUp}</NumberHead>
+          <NumberHead>{texts.overhead}</NumberHead>
+        </tr>
+      </thead>
+      <tbody>
+        {answer.forwarding.map((row, n) => (
+          <tr key={n}>
+            <th scope="row" class="right">
+              {row.domain}
+            </th>
+            <td class="right">{gigabits(row.network)}</td>
+            <td class="right">{bandwidth(row.scale_up)}</td>
+            <td class="right">{percent(row.overhead)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TablePanel>
   )
 }

@@ -23,7 +23,7 @@ import { NeedsRun } from './needs-run'
 import { useOwnCluster } from './own-cluster'
 import { ON_RUN, designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { Waits } from './waits'
-import { Scroll } from '../parts/scroll'
+import { NumberHead, TablePanel } from '../parts/table-panel'
 import { commandItem } from '../parts/command'
 import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
@@ -162,113 +162,80 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
 function Dimensions({ answer }: { answer: SimulateAnswer }) {
   const most = Math.max(...answer.dimensions.map((one) => Math.max(one.closed_form, one.in_step)))
   return (
-    <section class="panel" aria-label={texts.exchanges}>
-      <div class="panel-head">
-        <h2>
-          {texts.exchanges} <span class="about">{texts.closedFormAboveInThe}</span>
-        </h2>
-      </div>
-      <Scroll label={texts.exchangesByDimensionTable}>
-        <table class="table">
-          <caption class="hidden-visually">{texts.exchangesByDimension}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{texts.forText}</th>
-              <th scope="col">
-                <span class="hidden-visually">{texts.bars}</span>
-              </th>
-              <th scope="col" class="right">
-                {texts.closedForm}
-              </th>
-              <th scope="col" class="right">
-                {texts.alone}
-              </th>
-              <th scope="col" class="right">
-                {texts.inTheStep}
-              </th>
-              <th scope="col" class="right">
-                {texts.slower}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {answer.dimensions.map((one) => (
-              <tr key={one.dimension}>
-                <th scope="row">
-                  <Swatched colour={classColour(one.dimension)}>{one.dimension}</Swatched>
-                </th>
-                <td>
-                  <span class="two-bars" aria-hidden="true">
-                    <span style={{ width: `${(one.closed_form / most) * 100}%`, background: 'var(--class-bubble)' }} />
-                    <span style={{ width: `${(one.in_step / most) * 100}%`, background: classColour(one.dimension) }} />
-                  </span>
-                </td>
-                <td class="right">{seconds(one.closed_form)}</td>
-                <td class="right">{seconds(one.alone)}</td>
-                <td class="right">{seconds(one.in_step)}</td>
-                <td class={`right ${one.slowdown > 1.05 ? 'tone-bad' : ''}`}>{one.slowdown.toFixed(2)}×</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <TablePanel
+      title={texts.exchanges}
+      remark={texts.closedFormAboveInThe}
+      label={texts.exchangesByDimensionTable}
+      caption={texts.exchangesByDimension}
+    >
+      <thead>
+        <tr>
+          <th scope="col">{texts.forText}</th>
+          <th scope="col">
+            <span class="hidden-visually">{texts.bars}</span>
+          </th>
+          <NumberHead>{texts.closedForm}</NumberHead>
+          <NumberHead>{texts.alone}</NumberHead>
+          <NumberHead>{texts.inTheStep}</NumberHead>
+          <NumberHead>{texts.slower}</NumberHead>
+        </tr>
+      </thead>
+      <tbody>
+        {answer.dimensions.map((one) => (
+          <tr key={one.dimension}>
+            <th scope="row">
+              <Swatched colour={classColour(one.dimension)}>{one.dimension}</Swatched>
+            </th>
+            <td>
+              <span class="two-bars" aria-hidden="true">
+                <span style={{ width: `${(one.closed_form / most) * 100}%`, background: 'var(--class-bubble)' }} />
+                <span style={{ width: `${(one.in_step / most) * 100}%`, background: classColour(one.dimension) }} />
+              </span>
+            </td>
+            <td class="right">{seconds(one.closed_form)}</td>
+            <td class="right">{seconds(one.alone)}</td>
+            <td class="right">{seconds(one.in_step)}</td>
+            <td class={`right ${one.slowdown > 1.05 ? 'tone-bad' : ''}`}>{one.slowdown.toFixed(2)}×</td>
+          </tr>
+        ))}
+      </tbody>
+    </TablePanel>
   )
 }
 
 function Layers({ answer }: { answer: SimulateAnswer }) {
   return (
-    <section class="panel" aria-label={texts.links}>
-      <div class="panel-head">
-        <h2>
-          {texts.links} <span class="about">{texts.shareOfTheStepsTime}</span>
-        </h2>
-      </div>
-      <Scroll label={texts.linksByLayerTable}>
-        <table class="table">
-          <caption class="hidden-visually">{texts.linksByLayer}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{texts.layer}</th>
-              <th scope="col" class="right">
-                {texts.links}
-              </th>
-              <th scope="col" class="right">
-                {texts.used}
-              </th>
-              <th scope="col" class="right">
-                {texts.each}
-              </th>
-              <th scope="col" class="right">
-                {texts.busy}
-              </th>
-              <th scope="col">
-                <span class="hidden-visually">{texts.bar}</span>
-              </th>
-              <th scope="col" class="right">
-                {texts.busiest2}
-              </th>
-              <th scope="col">{texts.link}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {answer.layers.map((layer) => (
-              <tr key={layer.layer}>
-                <th scope="row">{layerName(layer.layer)}</th>
-                <td class="right">{count(layer.links)}</td>
-                <td class="right">{count(layer.used)}</td>
-                <td class="right">{bandwidth(layer.capacity)}</td>
-                <td class="right">{percent(layer.mean)}</td>
-                <td>
-                  <ShareBar share={layer.busiest} colour={layer.busiest > 0.8 ? 'var(--bad)' : 'var(--accent)'} />
-                </td>
-                <td class="right">{percent(layer.busiest)}</td>
-                <td>{layer.link}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <TablePanel title={texts.links} remark={texts.shareOfTheStepsTime} label={texts.linksByLayerTable} caption={texts.linksByLayer}>
+      <thead>
+        <tr>
+          <th scope="col">{texts.layer}</th>
+          <NumberHead>{texts.links}</NumberHead>
+          <NumberHead>{texts.used}</NumberHead>
+          <NumberHead>{texts.each}</NumberHead>
+          <NumberHead>{texts.busy}</NumberHead>
+          <th scope="col">
+            <span class="hidden-visually">{texts.bar}</span>
+          </th>
+          <NumberHead>{texts.busiest2}</NumberHead>
+          <th scope="col">{texts.link}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {answer.layers.map((layer) => (
+          <tr key={layer.layer}>
+            <th scope="row">{layerName(layer.layer)}</th>
+            <td class="right">{count(layer.links)}</td>
+            <td class="right">{count(layer.used)}</td>
+            <td class="right">{bandwidth(layer.capacity)}</td>
+            <td class="right">{percent(layer.mean)}</td>
+            <td>
+              <ShareBar share={layer.busiest} colour={layer.busiest > 0.8 ? 'var(--bad)' : 'var(--accent)'} />
+            </td>
+            <td class="right">{percent(layer.busiest)}</td>
+            <td>{layer.link}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TablePanel>
   )
 }

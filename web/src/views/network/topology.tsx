@@ -13,6 +13,7 @@ import { gigabits, kindOf, layerName } from './names'
 import { useOwnCluster } from './own-cluster'
 import { designFlags, kind } from './state'
 import { Scroll } from '../parts/scroll'
+import { NumberHead, TablePanel } from '../parts/table-panel'
 import { commandItem } from '../parts/command'
 import * as texts from '../../words/network'
 
@@ -108,15 +109,9 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           <thead>
             <tr>
               <th scope="col">{texts.tier}</th>
-              <th scope="col" class="right">
-                {texts.switches}
-              </th>
-              <th scope="col" class="right">
-                {texts.ports}
-              </th>
-              <th scope="col" class="right">
-                {texts.inUse}
-              </th>
+              <NumberHead>{texts.switches}</NumberHead>
+              <NumberHead>{texts.ports}</NumberHead>
+              <NumberHead>{texts.inUse}</NumberHead>
             </tr>
           </thead>
           <tbody>
@@ -135,16 +130,10 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           <thead>
             <tr>
               <th scope="col">{texts.layer}</th>
-              <th scope="col" class="right">
-                {texts.links}
-              </th>
-              <th scope="col" class="right">
-                {texts.each}
-              </th>
+              <NumberHead>{texts.links}</NumberHead>
+              <NumberHead>{texts.each}</NumberHead>
               <th scope="col">{texts.medium}</th>
-              <th scope="col" class="right">
-                {texts.transceivers2}
-              </th>
+              <NumberHead>{texts.transceivers2}</NumberHead>
             </tr>
           </thead>
           <tbody>
@@ -166,47 +155,34 @@ function Parts({ answer }: { answer: ShowAnswer }) {
 
 function Reach({ answer }: { answer: ShowAnswer }) {
   return (
-    <section class="panel" aria-label={texts.reach}>
-      <div class="panel-head">
-        <h2>
-          {texts.reach} <span class="about">{texts.fromOneDeviceToAll}</span>
-        </h2>
-      </div>
-      <Scroll label={texts.reachFromOneDeviceTable}>
-        <table class="table">
-          <caption class="hidden-visually">{texts.reachFromOneDevice}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{texts.devices4}</th>
-              <th scope="col" class="right">
-                {texts.number}
-              </th>
-              <th scope="col" class="right">
-                {texts.links}
-              </th>
-              <th scope="col" class="right">
-                {texts.latency}
-              </th>
-              <th scope="col" class="right">
-                {texts.shortestPaths}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {answer.reach.map((row) => (
-              <tr key={row.how}>
-                <th scope="row" class="wrap">
-                  {row.how}
-                </th>
-                <td class="right">{count(row.devices)}</td>
-                <td class="right">{row.links}</td>
-                <td class="right">{seconds(row.latency)}</td>
-                <td class="right">{count(row.link_paths)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <TablePanel
+      title={texts.reach}
+      remark={texts.fromOneDeviceToAll}
+      label={texts.reachFromOneDeviceTable}
+      caption={texts.reachFromOneDevice}
+    >
+      <thead>
+        <tr>
+          <th scope="col">{texts.devices4}</th>
+          <NumberHead>{texts.number}</NumberHead>
+          <NumberHead>{texts.links}</NumberHead>
+          <NumberHead>{texts.latency}</NumberHead>
+          <NumberHead>{texts.shortestPaths}</NumberHead>
+        </tr>
+      </thead>
+      <tbody>
+        {answer.reach.map((row) => (
+          <tr key={row.how}>
+            <th scope="row" class="wrap">
+              {row.how}
+            </th>
+            <td class="right">{count(row.devices)}</td>
+            <td class="right">{row.links}</td>
+            <td class="right">{seconds(row.latency)}</td>
+            <td class="right">{count(row.link_paths)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TablePanel>
   )
 }

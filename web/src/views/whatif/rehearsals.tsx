@@ -11,6 +11,7 @@ import { set } from '../parts/controls'
 import type { Change, RunState, WhatIf } from './answer'
 import { PREFIX, asOverrides, titleOf } from './changes'
 import { Scroll } from '../parts/scroll'
+import { NumberHead } from '../parts/table-panel'
 import { commandItem } from '../parts/command'
 import { FIT } from '../parts/fit'
 import * as texts from '../../words/whatif'
@@ -89,21 +90,11 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
           <thead>
             <tr>
               <th scope="col">{texts.change}</th>
-              <th scope="col" class="right">
-                {texts.step}
-              </th>
-              <th scope="col" class="right">
-                {texts.speedUp}
-              </th>
-              <th scope="col" class="right">
-                {texts.mfu}
-              </th>
-              <th scope="col" class="right">
-                {texts.memory}
-              </th>
-              <th scope="col" class="right">
-                {texts.mTokens}
-              </th>
+              <NumberHead>{texts.step}</NumberHead>
+              <NumberHead>{texts.speedUp}</NumberHead>
+              <NumberHead>{texts.mfu}</NumberHead>
+              <NumberHead>{texts.memory}</NumberHead>
+              <NumberHead>{texts.mTokens}</NumberHead>
               <th scope="col">{texts.fits}</th>
               <th scope="col">
                 <span class="hidden-visually">{texts.actions}</span>

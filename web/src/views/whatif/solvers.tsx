@@ -10,6 +10,7 @@ import { BUBBLE_WORDS } from '../parts/bubble'
 import { loadStrategy } from '../parts/load'
 import type { Balance, Division, Recompute, Variant } from './answer'
 import { Scroll } from '../parts/scroll'
+import { NumberHead } from '../parts/table-panel'
 import * as texts from '../../words/whatif'
 
 interface Solved<T> {
@@ -124,15 +125,9 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               <thead>
                 <tr>
                   <th scope="col">{texts.recompute}</th>
-                  <th scope="col" class="right">
-                    {texts.step}
-                  </th>
-                  <th scope="col" class="right">
-                    {texts.againstNone}
-                  </th>
-                  <th scope="col" class="right">
-                    {texts.memory}
-                  </th>
+                  <NumberHead>{texts.step}</NumberHead>
+                  <NumberHead>{texts.againstNone}</NumberHead>
+                  <NumberHead>{texts.memory}</NumberHead>
                   <th scope="col">{texts.fits}</th>
                 </tr>
               </thead>
@@ -191,22 +186,12 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               <table class="table">
                 <thead>
                   <tr>
-                    <th scope="col" class="right">
-                      {texts.stage}
-                    </th>
-                    <th scope="col" class="right">
-                      {texts.layers}
-                    </th>
+                    <NumberHead>{texts.stage}</NumberHead>
+                    <NumberHead>{texts.layers}</NumberHead>
                     <th scope="col">{texts.recompute}</th>
-                    <th scope="col" class="right">
-                      {texts.costPerMicroBatch}
-                    </th>
-                    <th scope="col" class="right">
-                      {texts.memoryWithout}
-                    </th>
-                    <th scope="col" class="right">
-                      {texts.memory}
-                    </th>
+                    <NumberHead>{texts.costPerMicroBatch}</NumberHead>
+                    <NumberHead>{texts.memoryWithout}</NumberHead>
+                    <NumberHead>{texts.memory}</NumberHead>
                   </tr>
                 </thead>
                 <tbody>
@@ -254,9 +239,7 @@ export function BalanceSolver({ run }: { run: Arguments }) {
             <thead>
               <tr>
                 <th scope="col">{texts.layersByStage}</th>
-                <th scope="col" class="right">
-                  {texts.step}
-                </th>
+                <NumberHead>{texts.step}</NumberHead>
                 <th scope="col" class="right">
                   <Explained id="bubble.idle" list={BUBBLE_WORDS}>
                     {texts.idle}
@@ -265,9 +248,7 @@ export function BalanceSolver({ run }: { run: Arguments }) {
                 <th scope="col" class="right" title={texts.timeOfTheSlowestStage}>
                   {texts.uneven}
                 </th>
-                <th scope="col" class="right">
-                  {texts.memory}
-                </th>
+                <NumberHead>{texts.memory}</NumberHead>
                 <th scope="col">{texts.fits}</th>
               </tr>
             </thead>

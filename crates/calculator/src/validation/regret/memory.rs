@@ -4,7 +4,8 @@
 //! tries, and the resulting loss. The layouts are those of [`super::sweep`].
 
 use super::super::statistics::quantile;
-use super::{Layout, Sweep};
+use super::definition::{Sweep, TARGETS};
+use super::sweep::Layout;
 use serde::Serialize;
 
 /// The selected layout of one sweep among all its rows, including those that ran out of memory.
@@ -83,7 +84,7 @@ pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<MemoryPick> 
 /// Summarizes selections.
 pub(super) fn total(picks: &[&MemoryPick]) -> MemoryTotal {
     let regrets: Vec<f64> = picks.iter().filter_map(|p| p.regret).collect();
-    let within = regrets.iter().filter(|r| **r <= super::TARGETS.tail).count();
+    let within = regrets.iter().filter(|r| **r <= TARGETS.tail).count();
     MemoryTotal {
         sweeps: picks.len(),
         out_of_memory: picks.iter().map(|p| p.out_of_memory).sum(),

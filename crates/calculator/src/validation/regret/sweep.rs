@@ -5,7 +5,8 @@
 
 use super::super::report::RowResult;
 use super::super::statistics::{quantile, rank_correlation};
-use super::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep, pairs};
+use super::definition::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep};
+use super::pairs;
 use crate::memory::SURE_TO_FIT;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -4,20 +4,13 @@ use crate::args::collective::CollectiveOn as Arguments;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, is_svg};
 use clap::ValueEnum as _;
-use railwright_commands::{CollectiveOn, Specified, collective};
+use railwright_commands::{CollectiveOn, collective};
 
 /// Computes a curve.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let network = Specified {
-        on: (&arguments.on).into(),
-        fabric: arguments.fabric.fabric.clone(),
-        routing: arguments.routing.clone(),
-        fail: arguments.broken.failed.fail.clone(),
-        recovery: arguments.broken.recovery.clone(),
-    };
     let name = arguments.operation.to_possible_value();
     let request = CollectiveOn {
-        operation: arguments.operation.collective(),
+        operation: arguments.operation.into(),
         name: name.map_or_else(String::new, |value| value.get_name().to_owned()),
         bytes: arguments.bytes.clone(),
         factor: arguments.factor,
@@ -26,7 +19,11 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         ranks: arguments.ranks.clone(),
         nodelist: arguments.nodelist.clone(),
         first_node: arguments.first_node,
-        network,
+        network: arguments.network.specified(
+            arguments.routing.as_ref(),
+            &arguments.broken.failed,
+            &arguments.broken.recovery,
+        ),
         seeds: arguments.seeds,
     };
     let answer = collective(&request, printer);

@@ -8,7 +8,7 @@ use railwright_commands::{Failures, FailuresAnswer, failures};
 /// Reports the effect of failures.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
     let request = Failures {
-        designs: arguments.designs.iter().chain(&arguments.listed).cloned().collect(),
+        designs: arguments.designs.iter().chain(&arguments.listed_designs).cloned().collect(),
         settings: arguments.flags.settings.clone(),
         exposed_share: arguments.exposed_share,
         exposed_domain_share: arguments.exposed_domain_share,

@@ -4,21 +4,14 @@
 use crate::args::flows::FlowsOn as Arguments;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use railwright_commands::{FlowsOn, Specified, flows};
+use railwright_commands::{FlowsOn, flows};
 
 /// Simulates a table.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let network = Specified {
-        on: (&arguments.on).into(),
-        fabric: arguments.fabric.fabric.clone(),
-        routing: arguments.routing.clone(),
-        fail: arguments.failed.fail.clone(),
-        ..Specified::default()
-    };
     let request = FlowsOn {
         flows: arguments.flows.clone(),
         cluster: arguments.cluster.clone(),
-        network,
+        network: arguments.network.specified(arguments.routing.as_ref(), &arguments.failed, ""),
         seeds: arguments.seeds,
         ends: arguments.ends.clone(),
     };

@@ -3,20 +3,17 @@
 use crate::args::simulate::Simulate as Arguments;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
-use railwright_commands::{Simulate, Specified, simulate};
+use railwright_commands::{Simulate, simulate};
 
 /// Simulates a step.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let network = Specified {
-        on: (&arguments.on).into(),
-        fabric: arguments.fabric.fabric.clone(),
-        routing: arguments.routing.clone(),
-        fail: arguments.broken.failed.fail.clone(),
-        recovery: arguments.broken.recovery.clone(),
-    };
     let request = Simulate {
         run: (&arguments.run).into(),
-        network,
+        network: arguments.network.specified(
+            arguments.routing.as_ref(),
+            &arguments.broken.failed,
+            &arguments.broken.recovery,
+        ),
         hosts: (&arguments.hosts).into(),
         job: arguments.job.clone(),
         job_nodelist: arguments.job_nodelist.clone(),

@@ -2,7 +2,7 @@
 
 use crate::args::BalanceArguments;
 use crate::commands::planned::recompute::save;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::run;
 use railwright_answers::{Refused, balance, in_flags};
@@ -20,5 +20,5 @@ pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Out
     let report = Balance { solved, with_recompute: options.recompute };
     printer.answer(&report, &arguments.output)?;
     save(arguments.save.as_deref(), &report.solved, printer)?;
-    Ok(report.solved.fit().into())
+    Ok(of_fit(report.solved.fit()))
 }

@@ -4,7 +4,7 @@ pub(crate) mod compared;
 pub(crate) mod open;
 pub(crate) mod page;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::{self, Printer};
 use crate::{args, run};
 use railwright_answers::search_command;
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     if let Some(file) = &arguments.svg {
         printer.data(&picture::breakdown(&estimated.estimate), Some(file))?;
         if file == "-" && !printer.takes_values() {
-            return Ok(fit.into());
+            return Ok(of_fit(fit));
         }
     }
     if printer::is_page(&arguments.output) {
@@ -62,5 +62,5 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     } else {
         printer.answer(&estimated, &arguments.output)?;
     }
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }

@@ -1,11 +1,11 @@
 //! `export`: a run as a launch file of a training framework, or traces as one file for Perfetto.
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use crate::{args, input};
 use railwright_answers::difference_as_written;
-use railwright_commands::warn_of_fit;
+use railwright_commands::{needs, warn_of_fit};
 use railwright_launch::{Lost, Written, WrittenFile};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -13,13 +13,15 @@ use std::path::Path;
 
 /// Writes a run. The outcome is that of `memory`; the file is written in each case.
 pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result<Outcome, Failure> {
+    needs(("--perfetto", !arguments.perfetto.is_empty()), ("--output", arguments.output.is_some()))?;
+    needs(("--target-version", arguments.target_version.is_some()), ("--to", arguments.to.is_some()))?;
     if !arguments.perfetto.is_empty() {
         let traces = args::tables::ExportPerfetto {
             paths: arguments.perfetto.clone(),
             output: arguments.output.clone().unwrap_or_default(),
             flows: false,
             device_only: false,
-            clocks: args::tables::Clocks::Auto,
+            clocks: args::joining::Clocks::Auto,
             layout: None,
         };
         return crate::commands::recorded::export_perfetto::run(&traces, printer);
@@ -57,10 +59,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         };
         let text = written.files.first().map_or("", |file| file.text.as_str());
         printer.fields("export", &fields, text, arguments.output.as_deref())?;
-        return Ok(fit.into());
+        return Ok(of_fit(fit));
     }
     files(&written, arguments.output.as_deref(), printer)?;
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! `memory`: memory of each stage by kind, module or layer, and over the step.
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::{args, run};
 use railwright_answers as answers;
@@ -24,9 +24,9 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     if let Some(file) = &arguments.svg {
         printer.data(&memory_picture(&answer.title, &answer.report), Some(file))?;
         if file == "-" && !printer.takes_values() {
-            return Ok(fit.into());
+            return Ok(of_fit(fit));
         }
     }
     printer.answer(&Memory { answer, by: arguments.by.into() }, &arguments.output)?;
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }

@@ -2,7 +2,7 @@
 //! fits.
 
 use crate::args::RecomputeArguments;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::{input, run};
 use railwright_answers::{Solved, recompute};
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<O
     let report = Recompute { solved, uniform: options.uniform };
     printer.answer(&report, &arguments.output)?;
     save(arguments.save.as_deref(), &report.solved, printer)?;
-    Ok(report.solved.fit().into())
+    Ok(of_fit(report.solved.fit()))
 }
 
 /// Writes the run with the plan that was found, if there is one and a file is named.

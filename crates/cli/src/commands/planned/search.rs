@@ -2,7 +2,7 @@
 
 use crate::args::{self, Goal};
 use crate::clock::Moment;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::input;
 use crate::input::open_run::{self, Freedom};
 use crate::printer::{Printer, check_format};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     if let Some(path) = &arguments.save {
         save(path, &answer, printer)?;
     }
-    Ok(if answer.is_interrupted() { Outcome::Interrupted } else { answer.fit().into() })
+    Ok(if answer.is_interrupted() { Outcome::Interrupted } else { of_fit(answer.fit()) })
 }
 
 /// Search statistics in words; for the report only, since they differ between runs.

@@ -1,7 +1,7 @@
 //! `sensitivity`: effect of hardware and software parameters on the step time.
 
 use crate::args;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_commands::on_topology;
@@ -21,5 +21,5 @@ pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Ou
     printer.warnings(&warnings);
     let fit = warn_of_fit(&run, printer)?;
     printer.answer(&Ranking { answer, chosen }, &arguments.output)?;
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }

@@ -1,7 +1,7 @@
 //! `tune`: a faster version of the user's launch file.
 
 use crate::args::{self, Output};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use railwright_commands::{Tune, tune, write_tuned};
 
@@ -36,6 +36,6 @@ pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Out
         // The current layout fits and flags fix it: nothing is wrong.
         (true, true) if !answer.pinned.is_empty() && !answer.is_at_risk() => Outcome::Yes,
         (true, true) if !answer.is_at_risk() => Outcome::No,
-        (true, _) => answer.fit().into(),
+        (true, _) => of_fit(answer.fit()),
     })
 }

@@ -1,6 +1,6 @@
 //! `whatif`: effect of changes on a run, each alone and all combined.
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::Printer;
 use crate::{args, input, run};
 use railwright_answers::{changes, whatif};
@@ -19,5 +19,5 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
     let answer = whatif(resolved, &changes, &input::Disk, network)?;
     let fit = answer.answer.fit();
     printer.answer(&WhatIfReport(answer), &arguments.output)?;
-    Ok(fit.into())
+    Ok(of_fit(fit))
 }

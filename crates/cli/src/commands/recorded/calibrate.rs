@@ -8,6 +8,7 @@ use crate::input::measured::{Measured, Where};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use railwright_calculator::calibration::{Case, Fitted, Timed, fit, judge, judge_steps, judge_timed};
+use railwright_commands::needs;
 use railwright_profiler::samples::Part;
 use railwright_reports::calibrate::{Calibrated, shown};
 use railwright_spec::calibration::Calibration;
@@ -25,6 +26,7 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
         printer.answer(&shown::Shown { calibration }, &arguments.output)?;
         return Ok(Outcome::Yes);
     }
+    needs(("--step", !arguments.step.is_empty()), ("--run", arguments.run.is_some()))?;
     let measurements = arguments.into();
     let measured = Measured::read(&measurements, printer)?;
     let place = Where::of(&measurements, &measured)?;

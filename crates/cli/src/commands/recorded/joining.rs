@@ -5,14 +5,13 @@
 //! without a trace of any rank.
 
 use crate::args::Output;
-use crate::args::joining::{Clocks, Comm, Joining, Stragglers};
+use crate::args::joining::{Comm, Joining, Stragglers};
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::input::jobs::Wanted;
 use crate::input::opened::{AllCores, How, Opened, Read, open};
 use crate::printer::Printer;
 use railwright_profiler::attribution::{Verdict, joined_straggler_report};
-use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::collectives::joined_communication_report;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::job::Family;
@@ -36,12 +35,7 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
         }
         None => None,
     };
-    let clocks = match joining.clocks {
-        Clocks::Auto => ClockPolicy::Auto,
-        Clocks::Align => ClockPolicy::Align,
-        Clocks::Recorded => ClockPolicy::Recorded,
-    };
-    Ok(JoinOptions { names, layout, clocks })
+    Ok(JoinOptions { names, layout, clocks: joining.clocks.into() })
 }
 
 /// Traces, else records of monitors.

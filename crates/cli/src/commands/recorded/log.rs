@@ -7,6 +7,7 @@ use crate::input::remote::without_query;
 use crate::input::traces;
 use crate::printer::Printer;
 use railwright_calculator::model_flop::{Convention, of_plan};
+use railwright_commands::within;
 use railwright_profiler::job::Family;
 use railwright_profiler::log::{Framework, Known, TimesFrom, TrainingLog, curve, judge, measures};
 use railwright_profiler::readers::{Keep, Recording};
@@ -20,6 +21,7 @@ const WANTED: Wanted = Wanted::one("log", &[&[Family::Log]]);
 
 /// Judges a log.
 pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<Outcome, Failure> {
+    arguments.batch_size.map(|batch| within("--batch-size", batch, 1..=u64::MAX)).transpose()?;
     let accelerator = arguments.accelerator.as_deref().map(accelerator_by_name).transpose()?;
     let loaded = traces::load(std::slice::from_ref(&arguments.file), WANTED, Keep::default(), printer)?;
     let mut logs = loaded.recordings.into_iter().filter_map(|recording| match recording {

@@ -6,12 +6,14 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
 use railwright_calculator::memory::{MemoryInput, SoftwareCatalogue, report as predict};
+use railwright_commands::needs;
 use railwright_profiler::snapshot::{self, SnapshotReport};
 use railwright_reports::memory_snapshot::{Predicted, Shown, compared};
 use railwright_spec::problem::Problem;
 
 /// Reports a snapshot.
 pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outcome, Failure> {
+    needs(("--stage", arguments.stage.is_some()), ("--run", arguments.run.is_some()))?;
     let bytes = input::read_bytes(&arguments.file, TABLE_LIMIT)?;
     let read = if bytes.first() == Some(&0x80) {
         snapshot::read(&arguments.file, &bytes)?

@@ -11,8 +11,8 @@ use crate::input::opened::{Opened, Read, no_rank, open};
 use crate::input::traces::Loaded;
 use crate::printer::Printer;
 use crate::{args, input};
+use railwright_commands::{needs, within};
 use railwright_profiler::job::Family;
-use railwright_profiler::origins::By;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::readers::{Keep, Recording};
@@ -43,6 +43,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         input::opened::tables(arguments.reading.families.as_deref(), arguments.reading.kernels.as_deref())?;
     let mut options = profiled::options(tables, &arguments.needed)?;
     options.steps = arguments.steps.as_deref().map(str::parse).transpose()?;
+    within("--depth", arguments.depth.into(), 1..=4)?;
+    needs(("--rows", arguments.rows.is_some()), ("--aggregate", arguments.aggregate))?;
+    needs(("--host", arguments.host), ("--columns", arguments.columns || arguments.aggregate))?;
     if arguments.columns {
         return columns(arguments, &options, printer);
     }
@@ -55,10 +58,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         return Err(problem.in_file("--rank").hint("select one rank").into());
     }
     options.rank = arguments.rank.first().copied();
-    options.by = arguments.by.map(|by| match by {
-        args::Origin::Module => By::Module,
-        args::Origin::Source => By::Source,
-    });
+    options.by = arguments.by.map(Into::into);
     let run = run_of(arguments)?;
     let how = profiled::how(&arguments.reading, run.as_ref(), &options.tables)?;
     let read = match open(&arguments.paths, WANTED, Keep { python: true }, &how, printer)? {

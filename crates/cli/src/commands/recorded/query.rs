@@ -14,6 +14,12 @@ use serde::Serialize;
 
 /// Runs a query, or lists the tables.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
+    if !arguments.schema && (arguments.sql.is_none() || arguments.paths.is_empty()) {
+        let problem = Problem::new("a query needs SQL and at least one PATH");
+        return Err(problem
+            .hint("write `railwright query \"SELECT ...\" FILE`, or list tables with --schema")
+            .into());
+    }
     let Some(sql) = arguments.sql.as_deref().filter(|_| !arguments.schema) else {
         // Without a query, the first argument is also a path.
         let paths: Vec<String> = arguments.sql.iter().chain(&arguments.paths).cloned().collect();

@@ -1,11 +1,11 @@
 //! Handles requests by running commands.
 //!
-//! Responsible for: one command line for each request, run as at the terminal, with its output unchanged.
+//! Responsible for: one command for each request, run as at the terminal, with its output unchanged.
 //! Computes nothing itself.
 
-use super::line::{interface, parsed};
+use super::line::interface;
 use super::start;
-use crate::args::Arguments;
+use crate::args::Command;
 use crate::exit::Failure;
 use crate::input::access::{self, Seen};
 use crate::input::given::Given;
@@ -13,7 +13,8 @@ use crate::input::jobs_found;
 use crate::printer::{Listener, Printer};
 use crate::{commands, limits};
 use bytes::Bytes;
-use railwright_server::{Asked, Backend, Caller, Kept, Outcome, Question, Reply, Watch, media_of};
+use railwright_commands::typed;
+use railwright_server::{Asked, Backend, Caller, Kept, Question, Reply, Watch, media_of};
 use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -64,21 +65,21 @@ impl Commands {
 
 impl Backend for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let asked = match interface().words(question, Caller::Page) {
+        let asked = match interface().asked(question, Caller::Page) {
             Ok(asked) => asked,
             Err(reply) => return reply,
         };
-        if let Some(reply) = self.kept.find(&asked.words, Seen::is_still_so) {
+        let key = asked.key();
+        if let Some(reply) = self.kept.find(&key, Seen::is_still_so) {
             return reply;
         }
-        let arguments = match parsed(&asked) {
-            Ok(arguments) => arguments,
-            Err(reply) => return reply,
+        let command = match typed(&asked.words, &asked.values) {
+            Ok(command) => command,
+            Err(problem) => return asked.refused(problem),
         };
         access::note();
-        let Asked { words, command, media } = asked;
-        let reply = answer(&arguments, command, media, watch);
-        self.kept.keep(words, &reply, access::noted());
+        let reply = answer(&command, asked, watch);
+        self.kept.keep(key, &reply, access::noted());
         reply
     }
 
@@ -113,21 +114,21 @@ impl Backend for Commands {
 }
 
 /// Runs a command for a client other than a terminal.
-fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, watch: &Arc<Watch>) -> Reply {
+fn answer(command: &Command, Asked { line, media, .. }: Asked, watch: &Arc<Watch>) -> Reply {
     let listener = Listener::new(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     crate::run::launch::forget();
     let open = limits::Open::new();
-    let end = commands::run(&arguments.command, &printer);
+    let end = commands::run(command, &printer);
     drop(open);
     crate::run::launch::forget();
     let outcome = match end {
-        Ok(end) => Outcome::from(end),
-        Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
+        Ok(end) => end,
+        Err(Failure::Input(problems)) => return Reply::Problems { problems, command: line },
         // This output is not a pipe.
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();
     let media = media.unwrap_or_else(|| media_of(&text));
-    Reply::Answer { outcome, media, body: Bytes::from(text), command, notes: listener.notes() }
+    Reply::Answer { outcome, media, body: Bytes::from(text), command: line, notes: listener.notes() }
 }

@@ -3,10 +3,9 @@
 //! Responsible for: the commands and arguments that concern the terminal or write files, and the kinds of
 //! their results. The interface of `railwright-server` does the rest.
 
-use crate::args::{self, Arguments};
-use clap::FromArgMatches as _;
+use crate::args;
 use railwright_network::topology::DesignSpec;
-use railwright_server::{Asked, Interface, Kinds, Program, Reply};
+use railwright_server::{Interface, Kinds, Program};
 use railwright_spec::run::{Section as _, keys};
 use std::sync::OnceLock;
 
@@ -36,11 +35,6 @@ pub(super) fn interface() -> &'static Interface {
             schema_version: railwright_report::SCHEMA_VERSION,
         })
     })
-}
-
-/// The arguments of a question.
-pub(super) fn parsed(asked: &Asked) -> Result<Arguments, Reply> {
-    interface().parse(asked, Arguments::from_arg_matches)
 }
 
 /// Kinds of results of commands whose names differ from their result's.

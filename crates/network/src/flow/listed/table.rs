@@ -10,18 +10,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 
 /// Reads the rows of a table.
 pub(super) fn read(text: &str, file: &str, add: Add<'_>) -> Result<(), Problem> {
-    let broken = |error: &csv::Error| {
-        let problem = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                Problem::new(format!("a line has {len} cells, but the header has {expected_len}"))
-            }
-            _ => Problem::new("not a table of comma-separated values"),
-        };
-        match error.position() {
-            Some(position) => problem.in_file(format!("{file}:{}", records::line(text, position))),
-            None => problem.in_file(file),
-        }
-    };
+    let broken = |error: &csv::Error| records::broken(error, text, file);
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(&error))?.clone();

@@ -3,9 +3,8 @@
 //! Responsible for: the second scenario under names of the web UI, and its results, by running the commands.
 //! Does not compare: the web UI shows both.
 
-use crate::args::Arguments;
 use crate::commands;
-use crate::commands::serve::{Caller, line_of};
+use crate::commands::serve::{self, Caller};
 use crate::exit::Failure;
 use crate::printer::{Listener, Printer};
 use railwright_answers::called;
@@ -86,7 +85,7 @@ fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
             |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
         Failure::Input(problems.into_iter().map(place).collect())
     };
-    let (Arguments { command, .. }, line) = line_of(words, given, None, Caller::Page).map_err(refused)?;
+    let (command, request) = serve::asked(words, given, None, Caller::Page).map_err(refused)?;
     let listener = Listener::new(Arc::default());
     let outcome = commands::run(&command, &Printer::with_listener(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())
@@ -94,8 +93,8 @@ fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     Ok(json!({
         "command": words.join("/"),
         "arguments": given,
-        "outcome": railwright_server::Outcome::from(outcome).name(),
-        "command_line": line,
+        "outcome": outcome.name(),
+        "command_line": request.line,
         "answer": answer,
     }))
 }

@@ -7,7 +7,7 @@ use crate::args::{self, By, Output, RunArguments};
 use crate::commands::catalogues;
 use crate::commands::planned::estimate::compared::Second;
 use crate::commands::planned::memory;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Outcome, of_fit};
 #[cfg(target_family = "wasm")]
 use crate::input;
 use crate::printer::{Listener, Printer};
@@ -127,11 +127,11 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let mut add = |command: &str, arguments: Map<String, Value>, outcome: Outcome, text: &str| {
         if let Ok(answer) = serde_json::from_str::<Value>(text) {
             answers.push(json!({
-                "command": command, "arguments": arguments, "outcome": railwright_server::Outcome::from(outcome).name(), "command_line": line(command, &parameters), "answer": answer,
+                "command": command, "arguments": arguments, "outcome": outcome.name(), "command_line": line(command, &parameters), "answer": answer,
             }));
         }
     };
-    let fits = Outcome::from(estimated.estimate.memory.fit);
+    let fits = of_fit(estimated.estimate.memory.fit);
     add("estimate", given.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
     // A failed result is omitted, and the web UI shows the omission.

@@ -6,7 +6,6 @@ use crate::args::{self, RunFlags};
 use crate::exit::Failure;
 use crate::input::measured::Where;
 use crate::run;
-use clap::{Args as _, Command, FromArgMatches as _};
 use railwright_calculator::calibration::Timed;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
@@ -36,7 +35,7 @@ impl Measured {
 /// Every `--step`, applied to the run. All have its accelerator and its software generation.
 pub(crate) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Result<Vec<Measured>, Failure> {
     let mut found = Vec::new();
-    for text in &arguments.steps {
+    for text in &arguments.step {
         let (layout, seconds) = halves(text)?;
         let mut set = arguments.set.clone();
         set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
@@ -91,30 +90,29 @@ fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
 /// The settings of `tp=8,pp=4`, or of `--tp 8 --pp 4` as a search prints them: names and values are those of
 /// the flags of `estimate`.
 fn flags(layout: &str) -> Result<RunFlags, Problem> {
-    let mut words: Vec<String> = Vec::new();
-    if layout.starts_with('-') {
-        words.extend(layout.split_whitespace().map(str::to_owned));
-    } else {
-        for part in layout.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            match words.last_mut() {
-                // A part without a name continues the value before it, as in `layers-per-stage=3,4,4`.
-                Some(last) if part.starts_with(|c: char| c.is_ascii_digit()) => {
-                    last.push(',');
-                    last.push_str(part);
-                }
-                _ => words.push(format!("--{part}")),
+    let is_printed = layout.starts_with('-');
+    let is_between = |c: char| if is_printed { c.is_whitespace() } else { c == ',' };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for part in layout.split(is_between).map(str::trim).filter(|part| !part.is_empty()) {
+        match (pairs.last_mut(), part.strip_prefix("--")) {
+            // A part without a name continues the value before it, as in `layers-per-stage=3,4,4`.
+            (Some((_, value)), None) if !is_printed && part.starts_with(|c: char| c.is_ascii_digit()) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            (Some((_, value)), None) if is_printed && value.is_empty() => value.push_str(part),
+            (_, flag) => {
+                let part = flag.unwrap_or(part);
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                pairs.push((name.to_owned(), value.to_owned()));
             }
         }
     }
-    let command = RunFlags::augment_args(Command::new("layout").no_binary_name(true).disable_help_flag(true));
-    let matches = command.try_get_matches_from(words).map_err(|error| {
-        let message = error.to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let problem = Problem::new(format!("`{layout}` is not a layout: {first}")).in_file("--step");
+    RunFlags::named(&pairs).map_err(|what| {
+        let problem = Problem::new(format!("`{layout}` is not a layout: {what}")).in_file("--step");
         problem
             .hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
-    })?;
-    RunFlags::from_arg_matches(&matches).map_err(|error| Problem::new(error.to_string()).in_file("--step"))
+    })
 }
 
 #[cfg(test)]
