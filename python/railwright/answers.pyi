@@ -377,10 +377,10 @@ class Plan(Record):
         """Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per sequence."""
     @property
     def document_length_cv(self) -> float:
-        """Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths."""
+        """Coefficient of variation of the lengths of these documents (standard deviation over mean)."""
     @property
     def vocabulary_multiple(self) -> int:
-        """Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding."""
+        """Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: none."""
 
 class Sharding(Record):
     """Tensors sharded over data-parallel ranks."""
@@ -582,7 +582,7 @@ class Evidence(Record):
         """Mean absolute error of the calculator with this figure, in sample."""
     @property
     def uncertainty(self) -> float:
-        """Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed."""
+        """Half of the 95% interval of the median of measured over predicted times, as a share; 0 if unknown."""
 
 class NetworkLaw(Record):
     """The network between scale-up domains."""
@@ -1080,6 +1080,9 @@ class ClusterNetwork(Record):
     @property
     def in_network_reduction(self) -> bool:
         """True if its switches reduce (InfiniBand SHARP)."""
+    @property
+    def is_assumed(self) -> bool:
+        """True if nothing specifies the network, so that its bandwidth is the accelerator's usual one."""
     @property
     def rail_forwarding(self) -> float:
         """Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the network joins the rails."""

@@ -711,7 +711,7 @@ def profile(
     paths: Traces: files, folders, globs or archives (.json, .json.gz, .json.zst, .tar).
     step: Show one step, by number.
     steps: Read these steps only, such as `10..12`, `10..` or `..12`.
-    rank: Show one rank, or up to 16 with `--columns`; waits still name all ranks.
+    rank: Show one rank, or up to 16 with `--columns`; waits still refer to all ranks.
     depth: Depth of the breakdown: 1 labels, 2 phases, 3 operator families, 4 kernels (default: 3).
     top: Number of kernels to list (default: 10).
     by: Also sum time, exposed waits and idle time by `module` or Python `source` line.

@@ -168,7 +168,7 @@ def show(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -333,7 +333,7 @@ def cost(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -507,7 +507,7 @@ def failures(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: before if rails are separate or rail-optimized, else none].
+        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -877,7 +877,7 @@ def sites(
     bits: Bits of a gradient, if every step is synchronized (default: 16).
     outer_bits: Bits of a value after local steps [default: --bits].
     fragments: Fragments of the model that are synchronized one after the other (default: 1).
-    overlap: Local steps during which the synchronization of a fragment continues (default: 0).
+    overlap: Local steps that overlap the synchronization of a fragment (default: 0).
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """

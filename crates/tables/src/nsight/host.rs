@@ -134,7 +134,19 @@ fn meaning<'a>(text: &'a str, domain: Option<&str>) -> (HostKind, &'a str, Optio
             shapes.map(|shapes| shapes.split_once("]], ").map_or(shapes, |(s, _)| &shapes[..s.len() + 2]));
         return (HostKind::Operator, name, shapes);
     }
-    (HostKind::Annotation, text, None)
+    (HostKind::Annotation, without_numbers(text), None)
+}
+
+/// A range's name without the numbers of its call, which PyTorch's `emit_nvtx` appends: they differ in every
+/// call.
+fn without_numbers(text: &str) -> &str {
+    [", seq = ", ", op_id = "]
+        .into_iter()
+        .filter_map(|key| text.split_once(key))
+        .filter(|(_, number)| number.starts_with(|c: char| c.is_ascii_digit()))
+        .map(|(name, _)| name)
+        .min_by_key(|name| name.len())
+        .unwrap_or(text)
 }
 
 /// Message size in the payload of NCCL's ranges: `{"Message size [bytes]": 8192}` and variants.
@@ -146,4 +158,21 @@ fn message_bytes(json: &str) -> Option<u64> {
         key.contains("bytes") || key.contains("size")
     })?;
     size.1.as_u64().or_else(|| size.1.as_str()?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_one_name_differ_by_the_numbers_of_their_calls() {
+        for (text, name) in [
+            ("Optimizer.step#AdamW.step, op_id = 102729", "Optimizer.step#AdamW.step"),
+            ("RegisterPostBackwardFunction, seq = 46241, op_id = 993694", "RegisterPostBackwardFunction"),
+            ("forward pass", "forward pass"),
+            ("load, seq = first", "load, seq = first"),
+        ] {
+            assert_eq!(meaning(text, None), (HostKind::Annotation, name, None));
+        }
+    }
 }

@@ -163,8 +163,7 @@ export interface Evidence {
    */
   error_after: number
   /**
-   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
-   * computed.
+   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if unknown.
    */
   uncertainty?: number
 }

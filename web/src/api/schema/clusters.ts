@@ -188,6 +188,10 @@ export interface Network {
    */
   in_network_reduction?: boolean
   /**
+   * True if nothing specifies the network, so that its bandwidth is the accelerator's usual one.
+   */
+  is_assumed?: boolean
+  /**
    * Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose
    * forwarding is exposed; 1 if the network joins the rails.
    */

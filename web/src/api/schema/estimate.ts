@@ -429,13 +429,11 @@ export interface Plan {
    */
   document_length: number | null
   /**
-   * Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal
-   * lengths.
+   * Coefficient of variation of the lengths of these documents (standard deviation over mean).
    */
   document_length_cv: number
   /**
-   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no
-   * padding.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: none.
    */
   vocabulary_multiple: number
 }

@@ -1,1 +1,0 @@
-import{z as e}from"./states.js";function t({label:t,children:n,class:r=`table-holder`}){return e(`div`,{class:r,role:`region`,"aria-label":t,tabIndex:0,children:n})}export{t};
