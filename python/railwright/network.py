@@ -703,7 +703,7 @@ def simulate(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
+    fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
@@ -759,7 +759,7 @@ def collective(
     first_node: Number in the name of the network's first node, for --nodelist (default: 0).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
+    fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
@@ -794,7 +794,7 @@ def flows(
         dgx-h100].
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
-    fabric: Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables.
+    fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     seeds: Number of hash seeds; reports the median and the 90th percentile of the makespan (default: 1).

@@ -188,7 +188,7 @@ const ROOMS: &[(&str, usize)] = &[
     ("commands", 3_000),
     ("cli", 9_420),
     ("step", 5_000),
-    ("spec", 20_300),
+    ("spec", 20_500),
 ];
 
 #[test]

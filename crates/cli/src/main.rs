@@ -3,9 +3,6 @@
 //! Responsible for: parts that only a program has. Everything else is in the library, which the Python
 //! package links as well.
 
-#[cfg(not(target_family = "wasm"))]
-mod early;
-
 /// The allocator of musl takes one lock for all threads.
 #[cfg(target_env = "musl")]
 #[global_allocator]
@@ -19,5 +16,5 @@ fn main() {
 
 #[cfg(not(target_family = "wasm"))]
 fn main() -> std::process::ExitCode {
-    railwright::main(early::is_stdout_closed())
+    railwright::main(railwright_report::is_stdout_closed())
 }

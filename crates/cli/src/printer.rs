@@ -14,7 +14,7 @@ use crate::input::{self, Caller};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
 use railwright_commands::{Ended, Front, Work};
 use railwright_report::document::{self, Document, Tone};
-use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, talk, text};
+use railwright_report::{Answer, Terminal, clean, envelope, html, markdown, prometheus, text};
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -237,7 +237,7 @@ impl Printer {
             if index > 0 {
                 out.push('\n');
             }
-            out.push_str(&talk::problem(problem, self.talk));
+            out.push_str(&railwright_report::problem(problem, self.talk));
         }
         if problems.len() > MOST {
             // Writing to a String cannot fail.
@@ -255,7 +255,7 @@ impl Printer {
         }
         if !self.quiet {
             for warning in warnings {
-                to_stderr(&talk::remark("warning", Tone::Doubtful, &warning.message, self.talk));
+                to_stderr(&railwright_report::remark("warning", Tone::Doubtful, &warning.message, self.talk));
             }
         }
     }
@@ -352,7 +352,7 @@ impl Printer {
             listener.hear(message.to_owned());
         }
         if !self.quiet {
-            to_stderr(&talk::remark("note", Tone::Name, message, self.talk));
+            to_stderr(&railwright_report::remark("note", Tone::Name, message, self.talk));
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Broken {
 pub(crate) struct Networked {
     #[command(flatten)]
     pub(crate) on: OnNetwork,
-    /// Fabric from a file: a DOT or GraphML graph, the output of `ibnetdiscover`, or NetBox cables
+    /// Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["topology", "keys"], help_heading = "Network")]
     pub(crate) fabric: Option<String>,
 }

@@ -191,7 +191,7 @@ mod tests {
         }
         assert!(zsh.contains(":_railwright_models'") && zsh.contains(":_railwright_clusters'"));
         assert!(zsh.starts_with("#compdef railwright\n"));
-        assert!(fish.contains("-l cluster ") && fish.contains("-r -F -a \"dgx-"));
+        assert!(fish.contains("-l cluster ") && fish.contains("-r -F -a \"aws-"));
     }
 
     #[test]

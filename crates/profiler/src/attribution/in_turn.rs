@@ -6,7 +6,6 @@
 
 use super::cause::CauseClass;
 use super::jitter::Beyond;
-use super::naming::Found;
 use super::nodes::nodes;
 use super::verdict::{Kind, Named};
 use crate::Job;
@@ -28,7 +27,7 @@ pub(super) fn in_turn(job: &Job, named: &[Named]) -> Option<String> {
 
 /// Removes ranks at less than half of the largest cost if every recorded rank is named: each of them is late
 /// at times, and only the largest cost is an exception. Both lists are parallel.
-pub(super) fn keep_exceptions(job: &Job, found: &mut Vec<Found>, named: &mut Vec<Named>) {
+pub(super) fn keep_exceptions<F>(job: &Job, found: &mut Vec<F>, named: &mut Vec<Named>) {
     let ranks: Option<BTreeSet<u32>> = of_ranks(named);
     let most = named.iter().map(|one| one.cost_s).fold(0.0, f64::max);
     if ranks.is_none_or(|ranks| ranks.len() < 2 || ranks.len() < job.members.len()) {

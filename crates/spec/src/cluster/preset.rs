@@ -94,18 +94,25 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     else {
         let shown = crate::human::shorten(name);
         let list = PRESETS.iter().map(|p| p.0).collect::<Vec<_>>().join(", ");
-        return Err(Problem::new(format!("unknown cluster `{shown}`")).hint(did_you_mean(
+        // Systems first: every instance type has the name of its accelerator, so all of them are near it.
+        let (rented, systems): (Vec<&str>, Vec<&str>) =
+            preset_names().into_iter().partition(|preset| is_rented(preset));
+        let types = instances().iter().flat_map(|instance| instance.types.iter().map(String::as_str));
+        let near_types = did_you_mean(
             name,
-            PRESETS
-                .iter()
-                .map(|preset| preset.0)
-                .chain(instances().iter().flat_map(|instance| instance.types.iter().map(String::as_str))),
+            rented.into_iter().chain(types),
             &format!("use one of {list}, or pass an accelerator of `railwright gpus list`"),
-        )));
+        );
+        let hint = did_you_mean(name, systems, &near_types);
+        return Err(Problem::new(format!("unknown cluster `{shown}`")).hint(hint));
     };
     let mut spec = ClusterSpec::parse(text, &format!("catalog/clusters/{plain}.toml"))?;
     spec.name.get_or_insert(plain);
     Ok(spec)
+}
+
+fn is_rented(preset: &str) -> bool {
+    instances().iter().any(|instance| instance.cluster == preset)
 }
 
 /// Name of the usual system of an accelerator: the first preset with it that is not an instance of a cloud.
@@ -113,7 +120,6 @@ pub fn usual_preset(id: &str) -> Option<&'static str> {
     // The text is searched before it is parsed, because parsing every preset for every row of a table would
     // dominate the run time.
     let line = line_of(id);
-    let is_rented = |name: &str| instances().iter().any(|instance| instance.cluster == name);
     PRESETS.iter().find(|(name, text)| text.contains(&line) && !is_rented(name)).map(|preset| preset.0)
 }
 

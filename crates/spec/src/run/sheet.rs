@@ -4,8 +4,7 @@
 //! and places of problems, also of those found later. Independent of the meaning of a section.
 
 use super::section::Section;
-use super::spec::from_words;
-use super::text::{self, Keys};
+use super::text::{self, Keys, from_words};
 use crate::human::shorten;
 use crate::problem::{Place, Problem};
 use std::collections::BTreeMap;

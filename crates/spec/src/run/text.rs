@@ -5,7 +5,7 @@
 //! the meaning of keys.
 
 use super::section::Key;
-use super::value::Value;
+use super::value::{Kind, Value};
 use crate::problem::{Problem, nearest};
 use std::ops::Range;
 use toml::Spanned;
@@ -262,4 +262,43 @@ pub(crate) fn plain(value: &DeValue<'_>) -> Result<Value, Problem> {
         DeValue::Datetime(_) => Err(Problem::new("a date is not supported here")),
         DeValue::Table(_) => Err(Problem::new("a table is not supported in a list")),
     }
+}
+
+/// Value of a word on the command line for a kind of key. Quotes are not required there.
+pub(super) fn from_words(word: &str, kind: Kind) -> Value {
+    let parsed = DeValue::parse(word).ok().and_then(|value| plain(value.get_ref()).ok());
+    let raw = || Value::Text(word.to_owned());
+    match (parsed, kind) {
+        (Some(Value::Text(text)), _) => Value::Text(text),
+        (Some(value @ Value::Integer(_)), Kind::Form(_)) => value,
+        (_, kind) if kind.is_textual() => raw(),
+        (Some(value @ Value::List(_)), _) => value,
+        // A list without brackets: 4,4,3.
+        (_, Kind::Counts | Kind::Texts) => Value::List(
+            word.trim_matches(['[', ']'])
+                .split(',')
+                .map(str::trim)
+                .map(|item| match item.parse() {
+                    Ok(n) if kind == Kind::Counts => Value::Integer(n),
+                    _ => Value::Text(item.to_owned()),
+                })
+                .collect(),
+        ),
+        (Some(value), _) => value,
+        (None, Kind::Count) => count_of(word).map_or_else(raw, Value::Integer),
+        (None, _) => raw(),
+    }
+}
+
+/// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is
+/// 1,048,576.
+fn count_of(word: &str) -> Option<i64> {
+    let (number, factor) = match word.char_indices().next_back()? {
+        (at, 'k' | 'K') => (&word[..at], 1 << 10),
+        (at, 'm' | 'M') => (&word[..at], 1 << 20),
+        _ => return None,
+    };
+    let product = number.trim().parse::<f64>().ok()? * f64::from(factor);
+    (product.is_finite() && product >= 0.0 && product.fract() == 0.0 && product < 9e15)
+        .then_some(product as i64)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IS_STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// True if the program was started with standard output closed.
-pub(crate) fn is_stdout_closed() -> bool {
+pub fn is_stdout_closed() -> bool {
     IS_STDOUT_CLOSED.load(Ordering::Relaxed)
 }
 
