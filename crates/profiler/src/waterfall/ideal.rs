@@ -51,7 +51,8 @@ impl Ideal {
     }
 
     /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time,
-    /// then from other compute. A step with less compute than that is unchanged: the operations are not its own.
+    /// then from other compute. A step with less compute than that is unchanged: the operations are not its
+    /// own.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
         const COMPUTE: [Label; 4] =
             [Label::Attention, Label::MatrixProduct, Label::OtherCompute, Label::MemoryBound];
