@@ -35,10 +35,15 @@ fn bytes_per_score(fused_softmax: bool, dropout: bool, format: DataType, pass: P
     [softmax, if dropout { 5.0 } else { 0.0 }]
 }
 
+/// Cost of the GEMM of all heads of m, n, k.
+type Product<'a> = &'a dyn Fn(f64, f64, f64) -> Cost;
+/// Cost of a kernel that moves bytes.
+type Stream<'a> = &'a dyn Fn(Bytes) -> Cost;
+
 /// Forward: S = Q K', softmax, dropout, O = P V. Backward: dP = dO V', dV = P' dO, softmax, dQ = dS K, dK =
-/// dS' Q. The costs are those of the GEMM of all heads of m, n, k, and of a kernel that moves bytes.
+/// dS' Q.
 pub(super) fn cost(
-    (product, stream): (&dyn Fn(f64, f64, f64) -> Cost, &dyn Fn(Bytes) -> Cost),
+    (product, stream): (Product<'_>, Stream<'_>),
     shape: &AttentionShape,
     (fused_softmax, dropout): (bool, bool),
     format: DataType,

@@ -528,7 +528,7 @@ fn a_degree_becomes_one_in_the_defaults_of_a_recipe() {
 /// Most of the text is places where the value of a flag may come from.
 #[test]
 fn possible_edits_take_no_copies_of_the_text() {
-    let unknown: String = (0..3000).map(|n| format!(" --unknown-{n} 8")).collect();
+    let unknown: String = (0..3000).map(|n| format!(" --unknown-{n} 8")).collect::<Vec<_>>().concat();
     let text = format!("torchrun pretrain_gpt.py --tensor-model-parallel-size 8{unknown}\n");
     let language = megatron::Megatron { format: Format::MegatronCommand };
     let now = language.settings(&text).expect("settings");
@@ -544,7 +544,7 @@ fn possible_edits_take_no_copies_of_the_text() {
 /// Every reading of the file meets the unknown names again.
 #[test]
 fn names_are_looked_up_once() {
-    let unknown: String = (0..100).map(|n| format!(" --unknwon-{n}-flag {n}")).collect();
+    let unknown: String = (0..100).map(|n| format!(" --unknwon-{n}-flag {n}")).collect::<Vec<_>>().concat();
     let text = format!("torchrun pretrain_gpt.py --num-layers 8{unknown}\n");
     let language = megatron::Megatron { format: Format::MegatronCommand };
     let timed = || {

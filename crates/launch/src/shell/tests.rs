@@ -261,7 +261,7 @@ fn outputs_of_commands_follow_from_known_values() {
 #[test]
 fn a_text_that_doubles_ends_at_the_bound() {
     let own = "A=x\n".to_owned() + &"A+=$A\n".repeat(60);
-    let lines: String = (0..60).map(|n| format!("A=\"$A $A\n{n}\"\n")).collect();
+    let lines: String = (0..60).map(|n| format!("A=\"$A $A\n{n}\"\n")).collect::<Vec<_>>().concat();
     for text in
         [own + "run $A\n", format!("A=x\n{lines}run $A\n"), format!("A=(x)\n{}", "A+=(${A[@]})\n".repeat(60))]
     {

@@ -5,13 +5,16 @@ use clap::{Arg, ArgAction, Command};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 
+/// The media type of a result, if the format determines it, and the argument for the format with its value.
+type Chosen<'a> = (Option<&'static str>, Option<(&'a Arg, String)>);
+
 impl Interface {
     /// The media type of a result as far as its format determines it, and the argument for the format.
     pub(super) fn output_format<'a>(
         &self,
         command: &'a Command,
         format: Option<&str>,
-    ) -> Result<(Option<&'static str>, Option<(&'a Arg, String)>), Problem> {
+    ) -> Result<Chosen<'a>, Problem> {
         let format = format.unwrap_or("json");
         let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
         let media = match format {
