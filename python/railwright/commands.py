@@ -49,8 +49,7 @@ def timeline(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -100,8 +99,7 @@ def tune(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -181,7 +179,7 @@ def goodput(
     cluster: Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file [default: that of the
         run file, else dgx-h100].
     run: Run file of the job, for its checkpoint size, GPUs and cluster.
-    gpus: GPUs of the job [default: from the run file or launch file].
+    gpus: GPUs of the job [default: those of the file].
     nics: NICs of the job [default: one per GPU].
     price_per_device_hour: Price of a GPU-hour in dollars [default: that of the run file, else the catalogue's].
     checkpoint_time: Time from the start of a checkpoint until it is restorable [default: that of the run file].
@@ -228,8 +226,7 @@ def sensitivity(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -602,8 +599,7 @@ def export(
     output: Write to a file, or all files to a folder [default: stdout].
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -650,8 +646,7 @@ def init(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -828,8 +823,7 @@ def values(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).

@@ -576,7 +576,7 @@ def design(
 
     model: Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or log.
     cluster: Clusters: names from `clusters list` or `gpus list`, or files (comma-separated, repeatable).
-    run: Read settings from a run file; settings in the file are fixed.
+    run: Read a run file, whose settings are fixed.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -635,13 +635,12 @@ def traffic(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
-    network: Set any design-file key, such as `radix=128` (repeatable).
+    network: Any design-file key: `radix=128` (repeatable).
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
@@ -696,13 +695,12 @@ def simulate(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
-    network: Set any design-file key, such as `radix=128` (repeatable).
+    network: Any design-file key: `radix=128` (repeatable).
     fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
@@ -758,7 +756,7 @@ def collective(
     nodelist: Slurm node list of one process group, such as `gpu[001-004]`; repeat it for concurrent groups.
     first_node: Number in the name of the network's first node, for --nodelist (default: 0).
     topology: Topology from `network topologies`, or a design file.
-    network: Set any design-file key, such as `radix=128` (repeatable).
+    network: Any design-file key: `radix=128` (repeatable).
     fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
@@ -793,7 +791,7 @@ def flows(
     cluster: Cluster, for scale-up domains and NIC bandwidth: a name from `clusters list` or `gpus list`, or a file [default:
         dgx-h100].
     topology: Topology from `network topologies`, or a design file.
-    network: Set any design-file key, such as `radix=128` (repeatable).
+    network: Any design-file key: `radix=128` (repeatable).
     fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
@@ -834,13 +832,12 @@ def export(
     output: File to write; a folder for astra-sim.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it. On the command line, the default is the nearest
-        `railwright.toml`.
+    run: Read a run file; other options override it. On the command line, the default is the nearest `railwright.toml`.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
-    network: Set any design-file key, such as `radix=128` (repeatable).
+    network: Any design-file key: `radix=128` (repeatable).
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     flows: Table of flows, for htsim.

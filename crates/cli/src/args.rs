@@ -201,7 +201,7 @@ pub(crate) struct RunArguments {
     /// Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) launch_args: Option<String>,
-    /// Read settings from a run file; other options override it. On the command line, the default is the
+    /// Read a run file; other options override it. On the command line, the default is the
     /// nearest `railwright.toml`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,

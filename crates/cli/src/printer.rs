@@ -126,7 +126,8 @@ impl Printer {
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
-        let terminal = Terminal { verbose: output.verbose, ..terminal };
+        // Clients other than a terminal have no `-v`.
+        let terminal = Terminal { verbose: output.verbose || self.listener.is_some(), ..terminal };
         if path.is_none()
             && format(output)? == Format::Json
             && let Some(typed) = self.listener.as_ref().and_then(|listener| listener.typed.as_ref())

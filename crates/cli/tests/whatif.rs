@@ -23,6 +23,24 @@ fn line<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&[command][..], &RUN, more].concat()
 }
 
+/// An unspecified network has the accelerator's usual bandwidth, which relative changes scale.
+#[test]
+fn an_assumed_network_can_be_scaled() {
+    let outcome = run(&[
+        "whatif",
+        "llama-3-8b",
+        "--cluster",
+        "h100",
+        "--gpus",
+        "64",
+        "--tp",
+        "2",
+        "--change",
+        "nic=x2",
+    ]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+}
+
 #[test]
 fn each_change_alone_and_all_together() {
     let answer = json(

@@ -19,6 +19,7 @@ pub use write::MaxTextWriter;
 mod tests;
 
 use crate::document::{self, Document};
+use crate::features;
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
@@ -105,6 +106,10 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
     batch(fields, &mesh);
     choices(fields);
     software(fields);
+    let path = "context_parallel_load_balance";
+    if fields.flag(path) == Some(false) && fields.draft.spec().plan.context_parallel.unwrap_or(1) > 1 {
+        features::add(fields, "contiguous-context", path);
+    }
 }
 
 fn is_key(text: &str) -> bool {

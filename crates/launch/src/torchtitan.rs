@@ -249,6 +249,15 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
         let _ = fields.take(path);
         features::add(fields, features::FUSED_DISPATCH, path);
     }
+    let path = "parallelism.context_parallel_load_balancer";
+    let none = ["null", "none", ""];
+    let is_none = |word: &str| none.contains(&word.to_ascii_lowercase().as_str());
+    if fields.document.get(path).is_some_and(|entry| is_none(&entry.data.plain())) {
+        let _ = fields.take(path);
+        if fields.draft.spec().plan.context_parallel.unwrap_or(1) > 1 {
+            features::add(fields, "contiguous-context", path);
+        }
+    }
     // Versions that count tokens of a micro-batch capture the step in graphs, unless they are switched off.
     let switched = fields.flag("training.disable_cuda_graphs");
     let has_graphs =

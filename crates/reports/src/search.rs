@@ -154,7 +154,8 @@ impl Answered {
             };
             let text = format!(" on the Pareto front of {} and {}", objective(first), objective(second));
             document.spans(vec![Cell::new(layouts, Tone::Good), text.into()]);
-            document.paragraph(format!("spread evenly over the front, {fitting}"));
+            let spread = if shown < found { "spread evenly over the front, " } else { "" };
+            document.paragraph(format!("{spread}{fitting}"));
             return;
         }
         let ranked = &best.ranked;

@@ -76,7 +76,7 @@ pub(super) fn clusters() -> Result<String, String> {
         "{MADE}# Clusters of the catalogue\n\n\
          Bandwidths are per device, decimal and in one direction. The files are in `catalog/clusters`, in the keys of a run file's\n\
          section `cluster`.\n\n\
-         Instance types of public clouds are other names of their cluster. They have the list price of their provider\n\
+         Instance types of public clouds are other names of their cluster. Those with a published price have the list price of their provider\n\
          (`catalog/clusters/instances.csv`); all other clusters have the typical price of their accelerator.\n\n\
          | cluster | instance types | accelerator | devices a node | scale-up domain | scale-up | network | source |\n\
          | --- | --- | --- | --: | --: | --: | --- | --- |\n"

@@ -14,7 +14,7 @@ pub(crate) struct Goodput {
     /// Run file of the job, for its checkpoint size, GPUs and cluster
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model")]
     pub(crate) run: Option<String>,
-    /// GPUs of the job [default: from the run file or launch file]
+    /// GPUs of the job [default: those of the file]
     #[arg(long, value_name = "N")]
     pub(crate) gpus: Option<u64>,
     /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file

@@ -13,7 +13,7 @@ pub(crate) struct OpenRun {
     /// log
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
-    /// Read settings from a run file; settings in the file are fixed
+    /// Read a run file, whose settings are fixed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,
     /// Clusters: names from `clusters list` or `gpus list`, or files (comma-separated, repeatable)

@@ -46,7 +46,7 @@ pub(crate) struct OnNetwork {
     /// Topology from `network topologies`, or a design file
     #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
     pub(crate) topology: Option<String>,
-    /// Set any design-file key, such as `radix=128` (repeatable)
+    /// Any design-file key: `radix=128` (repeatable)
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Network")]
     pub(crate) keys: Vec<String>,
 }

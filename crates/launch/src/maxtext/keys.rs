@@ -40,6 +40,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("num_pipeline_repeats", Read),
     ("remat_policy", Read),
     ("context_parallel_strategy", Read),
+    ("context_parallel_load_balance", Read),
     ("quantization", Read),
     ("dtype", Read),
     ("opt_type", Read),

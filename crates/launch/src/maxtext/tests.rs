@@ -206,6 +206,10 @@ fn values_of_the_base_file_hold() {
     {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
+    let contiguous = read(
+        "per_device_batch_size: 1\nici_context_parallelism: 2\nmax_target_length: 4096\ncontext_parallel_load_balance: false\n",
+    );
+    assert_eq!(value(&contiguous, "plan.software"), "\"maxtext-tpu+contiguous-context\"");
     let whole = read("per_device_batch_size: 0.25\nici_tensor_parallelism: 2\nmax_target_length: 4096\n");
     assert!(
         remarks(&whole, RemarkKind::Unresolved).iter().any(|source| source.contains("do not divide into"))

@@ -117,13 +117,7 @@ pub(super) const KNOWN: &[Known] = &[
         Lost(&["false"], "the overlap of passes is not estimated; see `plan.overlap.expert`"),
     ),
     ("parallelism.enable_compiled_autograd", Ignored),
-    (
-        "parallelism.context_parallel_load_balancer",
-        Lost(
-            &["headtail", "ptrr"],
-            "estimated as balanced; without a load balancer, use `--software SOFTWARE+contiguous-context`",
-        ),
-    ),
+    ("parallelism.context_parallel_load_balancer", Lost(&["headtail", "ptrr"], "estimated as balanced")),
     ("parallelism.spmd_backend", Ignored),
     (
         "optimizer.early_step_in_backward",

@@ -286,12 +286,14 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
         let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
-        let taken = waterfall.total.get(Label::Ideal) as f64;
-        if taken < 0.99 * wanted {
+        let compute =
+            [Label::Ideal, Label::MatrixProduct, Label::Attention, Label::OtherCompute, Label::MemoryBound];
+        let recorded: i64 = compute.iter().map(|label| waterfall.total.get(*label)).sum();
+        if (waterfall.total.get(Label::Ideal) as f64) < 0.99 * wanted {
             let message = format!(
                 "model FLOPs take {:.1} times the recorded compute time: the FLOPs are too high, or the peak \
                  of another format applies",
-                wanted / taken.max(1.0)
+                wanted / (recorded as f64).max(1.0)
             );
             warnings.push(Warning::new("flop-exceed-compute", message));
         }

@@ -59,7 +59,8 @@ impl Calibration {
 
 fn settings(cluster: &Cluster, plan: &Plan) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    add(&mut found, &ClusterSpec::from_cluster(cluster));
+    let network_bandwidth = Some(cluster.network.bandwidth);
+    add(&mut found, &ClusterSpec { network_bandwidth, ..ClusterSpec::from_cluster(cluster) });
     add(&mut found, &PlanSpec::from_plan(plan));
     // Labels and files change no run.
     for label in ["cluster.name", "cluster.source", "cluster.calibration"] {
