@@ -7,16 +7,14 @@
 // caches. One value depends on the requests in progress, so the medians of two fifths are compared. Fails if that of the last exceeds that
 // of the second by 5%, if a repeated question gets another answer, if a status is not the expected one, or if the server does not end on
 // Ctrl-C.
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { served } from './served.mjs'
 
 const GROWTH = 1.05
 const AT_ONCE = 8
-/** Milliseconds until a server that does not end is killed: more than its own patience with open connections. */
-const PATIENCE = 60_000
 const [binary, wanted = '10000'] = process.argv.slice(2)
 const total = Number(wanted)
 if (!binary || !(total >= 400)) {
@@ -29,17 +27,7 @@ const TP2 = at('fixtures/traces/megatron_tp2_v100')
 const PP2 = at('fixtures/traces/generated_torch215_gloo_pp2dp2')
 const given = [at('fixtures/traces'), at('fixtures/logs'), at('examples')]
 
-const server = spawn(binary, ['serve', '--no-open', ...given], { stdio: ['ignore', 'pipe', 'inherit'] })
-const ended = new Promise((resolve) => server.on('exit', (code, signal) => resolve(code ?? signal)))
-const url = await new Promise((resolve, reject) => {
-  let said = ''
-  server.stdout.on('data', (part) => {
-    said += part
-    const found = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(said)?.[0]
-    if (found) resolve(found)
-  })
-  ended.then((code) => reject(new Error(`the server ended with ${code} before it printed an address: ${said}`)))
-})
+const { server, url, stop } = await served(binary, given, 'inherit')
 const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
 
 /** Sends a request; `after` milliseconds later the connection is dropped. */
@@ -153,11 +141,8 @@ await Promise.all(Array.from({ length: AT_ONCE }, worker))
 await new Promise((resolve) => setTimeout(resolve, 2000))
 samples.push({ n: total, mib: resident(), seconds: (Date.now() - begun) / 1000 })
 agent.destroy()
-server.kill('SIGINT')
-const patience = setTimeout(() => server.kill('SIGKILL'), PATIENCE)
-const code = await ended
-clearTimeout(patience)
-if (code !== 0 && code !== 130) problems.push(`the server ended with ${code}`)
+const unended = await stop()
+if (unended) problems.push(unended)
 
 console.log('requests  seconds  resident MiB')
 for (const { n, mib, seconds } of samples.filter((_, at) => at % 5 === 0 || at + 1 === samples.length)) {

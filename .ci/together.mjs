@@ -12,8 +12,8 @@ import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { served } from './served.mjs'
 
-const PATIENCE = 60_000
 const [binary, wanted = '50'] = process.argv.slice(2)
 const rounds = Number(wanted)
 if (!binary || !(rounds >= 1)) {
@@ -39,21 +39,6 @@ function run(...args) {
       resolve(parts.stdout)
     })
   })
-}
-
-async function serve() {
-  const server = spawn(binary, ['serve', '--no-open', folder], { stdio: ['ignore', 'pipe', 'ignore'] })
-  const ended = new Promise((resolve) => server.on('exit', (code, signal) => resolve(code ?? signal)))
-  const url = await new Promise((resolve, reject) => {
-    let printed = ''
-    server.stdout.on('data', (part) => {
-      printed += part
-      const found = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(printed)?.[0]
-      if (found) resolve(found)
-    })
-    ended.then((code) => reject(new Error(`the server ended with ${code}: ${printed}`)))
-  })
-  return { server, ended, url }
 }
 
 /** The answer of a server to a question about the folder. */
@@ -82,7 +67,7 @@ const bytes = () => readFileSync(saved).toString('base64')
 const alone = await run('profile', folder, '--json')
 await run('save', folder, '-o', saved)
 const savedAlone = bytes()
-const servers = await Promise.all([serve(), serve()])
+const servers = await Promise.all([served(binary, [folder], 'ignore'), served(binary, [folder], 'ignore')])
 const servedAlone = await ask(servers[0], 'profile')
 for (let round = 0; round < rounds && problems.length < 20; round++) {
   const [first, second, , profiled] = await Promise.all([
@@ -98,12 +83,9 @@ for (let round = 0; round < rounds && problems.length < 20; round++) {
   same('save', bytes(), savedAlone)
   if (files() !== before) problems.push(`round ${round}: the folder has other files: ${files()}`)
 }
-for (const { server, ended } of servers) {
-  server.kill('SIGINT')
-  const patience = setTimeout(() => server.kill('SIGKILL'), PATIENCE)
-  const code = await ended
-  clearTimeout(patience)
-  if (code !== 0 && code !== 130) problems.push(`a server ended with ${code}`)
+for (const { stop } of servers) {
+  const problem = await stop()
+  if (problem) problems.push(problem)
 }
 rmSync(home, { recursive: true })
 console.log(`${rounds} rounds of two servers and two commands, ${problems.length} problems`)

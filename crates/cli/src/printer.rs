@@ -119,15 +119,17 @@ impl Printer {
 
     /// A printer for clients other than a terminal: wide, plain, messages separate.
     pub(crate) fn with_listener(listener: Arc<Listener>) -> Self {
-        Self { quiet: true, listener: Some(listener), ..Self::plain() }
+        let plain = Self::plain();
+        // They have no `-v`.
+        let data = Terminal { verbose: true, ..plain.data };
+        Self { data, quiet: true, listener: Some(listener), ..plain }
     }
 
     /// Prints a result in the requested format to the requested destination.
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
-        // Clients other than a terminal have no `-v`.
-        let terminal = Terminal { verbose: output.verbose || self.listener.is_some(), ..terminal };
+        let terminal = Terminal { verbose: output.verbose || self.data.verbose, ..terminal };
         if path.is_none()
             && format(output)? == Format::Json
             && let Some(typed) = self.listener.as_ref().and_then(|listener| listener.typed.as_ref())
@@ -185,13 +187,12 @@ impl Printer {
 
     /// A result as values.
     fn typed<A: Answer>(&self, answer: &A) -> Typed {
-        let terminal = Terminal { verbose: true, ..self.data };
-        let document = clean::document(answer.document(terminal));
+        let document = clean::document(answer.document(self.data));
         Typed {
             kind: A::KIND,
             // Structures with text keys always serialize.
             fields: serde_json::to_value(answer.json()).unwrap_or_default(),
-            text: text::render(&document, terminal),
+            text: text::render(&document, self.data),
             html: html::render(&document),
         }
     }

@@ -302,6 +302,7 @@ fn what_is_wrong_is_reported_as_at_the_terminal() {
         ("compare", json!({ "second": "x" }), 422, "`first` is required"),
         ("query", json!({ "sql": "DROP TABLE gpu", "paths": ["x"] }), 422, "SELECT"),
         ("models/show", json!({ "name": "llama\u{0}" }), 422, "zero byte"),
+        ("models/show", json!({ "name": ["gpt2", "llama-3.1-8b"] }), 422, "takes one value"),
         ("models/list", json!({ "patterns": vec!["x"; 20_000] }), 422, "at most"),
     ] {
         let reply = server.ask(command, &arguments);

@@ -119,7 +119,8 @@ fn hosts(costing: &Costing<'_>, step: Seconds) -> Vec<Alternative> {
 /// The step over a slower network, if nothing specifies the network and installed ones differ.
 fn network(costing: &Costing<'_>) -> Option<Alternative> {
     let device = costing.cluster.accelerator.device_architecture();
-    if !costing.cluster.network.is_assumed || !VARIED_NETWORKS.contains(&device) {
+    let is_in_domain = costing.cluster.devices <= costing.cluster.scale_up.domain_size;
+    if is_in_domain || !costing.cluster.network.is_assumed || !VARIED_NETWORKS.contains(&device) {
         return None;
     }
     let mut cluster = costing.cluster.clone();

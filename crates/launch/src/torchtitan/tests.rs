@@ -27,6 +27,17 @@ const LLAMA: &str = include_str!("../../tests/fixtures/torchtitan/llama3_405b.to
 const JSON: &str = include_str!("../../tests/fixtures/torchtitan/saved.json");
 const OLD: &str = include_str!("../../tests/fixtures/torchtitan/of_2024.toml");
 
+/// Without a load balancer, context parallelism has contiguous parts.
+#[test]
+fn context_without_a_load_balancer_is_contiguous() {
+    let software = |balancer: &str| {
+        let with = format!("context_parallel_degree = 2\ncontext_parallel_load_balancer = \"{balancer}\"\n");
+        value(&read(&LLAMA.replace("context_parallel_degree = 1\n", &with)), "plan.software")
+    };
+    assert!(software("null").contains("+contiguous-context"), "{}", software("null"));
+    assert!(!software("headtail").contains("contiguous"), "{}", software("headtail"));
+}
+
 #[test]
 fn a_whole_configuration_is_read() {
     let launch = read(LLAMA);

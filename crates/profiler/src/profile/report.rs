@@ -20,7 +20,7 @@ use crate::trace::{Identity, Source};
 use crate::tree::Node;
 use crate::view::{Role, View};
 use crate::waterfall::{
-    Group, Hardware, Label, Parts, Peak, RankWaterfall, Share, Spread, Totals, Waterfall, spreads,
+    Group, Hardware, Ideal, Label, Parts, Peak, RankWaterfall, Share, Spread, Totals, Waterfall, spreads,
 };
 use crate::windows::{CutBy, Windows};
 use crate::{Job, Names};
@@ -286,14 +286,11 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
         let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
-        let compute =
-            [Label::Ideal, Label::MatrixProduct, Label::Attention, Label::OtherCompute, Label::MemoryBound];
-        let recorded: i64 = compute.iter().map(|label| waterfall.total.get(*label)).sum();
         if (waterfall.total.get(Label::Ideal) as f64) < 0.99 * wanted {
             let message = format!(
                 "model FLOPs take {:.1} times the recorded compute time: the FLOPs are too high, or the peak \
                  of another format applies",
-                wanted / (recorded as f64).max(1.0)
+                wanted / (Ideal::recorded(&waterfall.total) as f64).max(1.0)
             );
             warnings.push(Warning::new("flop-exceed-compute", message));
         }

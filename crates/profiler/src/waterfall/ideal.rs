@@ -42,7 +42,15 @@ pub struct Ideal {
     pub peak: FlopPerSecond,
 }
 
+/// Labels with the model's operations, attention first.
+const COMPUTE: [Label; 4] = [Label::Attention, Label::MatrixProduct, Label::OtherCompute, Label::MemoryBound];
+
 impl Ideal {
+    /// Time that can contain the ideal, including what was separated from it.
+    pub(crate) fn recorded(parts: &Parts) -> i64 {
+        parts.sum(|label| label == Label::Ideal || COMPUTE.contains(&label))
+    }
+
     /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank, with `F` operations, `N` ranks and `P`
     /// operations per second.
     pub fn nanoseconds(&self) -> i64 {
@@ -54,12 +62,10 @@ impl Ideal {
     /// then from other compute. A step with less compute than that is unchanged: the operations are not its
     /// own.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
-        const COMPUTE: [Label; 4] =
-            [Label::Attention, Label::MatrixProduct, Label::OtherCompute, Label::MemoryBound];
         let wanted = self.nanoseconds();
         rank.total = Parts::default();
         for step in &mut rank.steps {
-            if wanted > COMPUTE.iter().map(|label| step.get(*label)).sum() {
+            if wanted > Self::recorded(step) {
                 rank.total.merge(step);
                 continue;
             }

@@ -57,13 +57,6 @@ impl Interface {
                         let message = format!("`{}` is set twice, under different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
                     }
-                    let takes_one = argument.is_positional()
-                        && matches!(argument.get_action(), ArgAction::Set)
-                        && argument.get_num_args().is_none_or(|number| number.max_values() <= 1);
-                    if takes_one && value.as_array().is_some_and(|list| list.len() > 1) {
-                        let message = format!("`{}` takes one value, not a list", name_of(argument));
-                        problems.push(Problem::new(message).at_key(human::shorten(name)));
-                    }
                     given.push((argument, name, value));
                 }
                 Some(argument) => problems.push(self.refused(argument, name)),
@@ -83,6 +76,12 @@ impl Interface {
                         let message =
                             format!("`{}` is required with `{}`", name_of(missing), name_of(argument));
                         problems.push(Problem::new(message).at_key(name_of(missing)));
+                    }
+                    let takes_one = matches!(argument.get_action(), ArgAction::Set)
+                        && argument.get_num_args().is_none_or(|number| number.max_values() <= 1);
+                    if takes_one && texts.len() > 1 {
+                        let message = format!("`{}` takes one value, not a list", name_of(argument));
+                        problems.push(Problem::new(message).at_key(name_of(argument)));
                     }
                     line.positional.extend(texts.iter().map(|text| shown(text)));
                     problems.extend(keep(argument, texts).err());

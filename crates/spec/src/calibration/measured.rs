@@ -59,8 +59,7 @@ impl Calibration {
 
 fn settings(cluster: &Cluster, plan: &Plan) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let network_bandwidth = Some(cluster.network.bandwidth);
-    add(&mut found, &ClusterSpec { network_bandwidth, ..ClusterSpec::from_cluster(cluster) });
+    add(&mut found, &ClusterSpec::in_full(cluster));
     add(&mut found, &PlanSpec::from_plan(plan));
     // Labels and files change no run.
     for label in ["cluster.name", "cluster.source", "cluster.calibration"] {

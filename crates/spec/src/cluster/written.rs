@@ -4,7 +4,12 @@ use super::{Cluster, ClusterSpec, Pool, PoolSpec, Pools, Tiers};
 use crate::precision::DataType;
 
 impl ClusterSpec {
-    /// Specification with all values of this cluster, for comparisons of two clusters or for a file.
+    /// Specification with all values of this cluster, assumed ones included, for comparisons of two clusters.
+    pub fn in_full(cluster: &Cluster) -> Self {
+        Self { network_bandwidth: Some(cluster.network.bandwidth), ..Self::from_cluster(cluster) }
+    }
+
+    /// Specification that resolves to this cluster, for a file: an assumed bandwidth stays unset.
     pub fn from_cluster(cluster: &Cluster) -> Self {
         let accelerator = &cluster.accelerator;
         let peak =

@@ -29,10 +29,7 @@ pub(super) fn facts(run: &Run) -> Vec<(String, Value)> {
         ("model.hidden".to_owned(), count(model.hidden_size)),
         ("model.vocab".to_owned(), count(model.vocabulary)),
     ];
-    // An assumed bandwidth is not written, but `nic=x2` scales it.
-    let network_bandwidth = Some(run.cluster.network.bandwidth);
-    let cluster = ClusterSpec { network_bandwidth, ..ClusterSpec::from_cluster(&run.cluster) };
-    section(&cluster, &["name", "source"], &mut list);
+    section(&ClusterSpec::in_full(&run.cluster), &["name", "source"], &mut list);
     section(&PlanSpec::from_plan(&run.plan), &[], &mut list);
     let number = |x: f64| Value::Number(x);
     let price = run.cost.price_per_device_hour.map(Dollars::get);
