@@ -120,7 +120,7 @@ class Record:
 
 
 class Answer(Record):
-    """Answer of a command: its fields, and the report that the program prints."""
+    """Answer of a command: its fields, and the report that the program prints with ``-v``."""
 
     __slots__ = ("_beside",)
     _beside: dict[str, Any]

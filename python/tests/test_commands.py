@@ -26,12 +26,13 @@ PAIR = [TRACES / "modded_nanogpt_h100" / "ab" / f"{name}-rank0.json.gz" for name
 
 
 def agree(answer: Any, *words: str) -> None:
-    """An answer is the program's, and prints as its report."""
+    """An answer is the program's, and prints as its report in full: Python has no flag that would add details."""
     theirs = ask(*words)
     assert type(answer).__name__ == answers.class_of(theirs["kind"])
     own = {key: value for key, value in theirs.items() if key not in ("schema_version", "kind", "railwright")}
     same(answer.to_dict(), own)
-    printed = subprocess.run([program(), *words], capture_output=True, text=True, check=False, cwd=ROOT)
+    details = () if words[0] == "export" else ("-v",)  # A launch file has no details.
+    printed = subprocess.run([program(), *words, *details], capture_output=True, text=True, check=False, cwd=ROOT)
     assert str(answer).split() == printed.stdout.split()
     assert isinstance(answer, answers.Answer) and answer._repr_html_().startswith("<div>")
 
