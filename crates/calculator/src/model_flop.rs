@@ -127,16 +127,19 @@ fn forward(layer: &Layer, sequence_length: u64, attended: f64, convention: Conve
     matrices + mixer(&layer.mixer, attended, convention)
 }
 
-/// Scores and their GEMM with values: `2 (d_qk + d_v)` per query head and visible key.
+/// Scores and their GEMM with values: `2 (d_qk + d_v)` per query head and visible key. Excludes the scores of
+/// a learned index.
 fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
-    let visible = |span: Span, sparse: Option<u64>| {
+    let visible = |span: Span, sparse: Option<u64>, rate: u64| {
         let all = match span {
             Span::Bidirectional | Span::Memory(0) => return sequence,
             Span::Memory(keys) => return keys as f64,
             Span::Causal => sequence,
             Span::Window(n) | Span::Chunk(n) => (n as f64).min(sequence),
         };
-        let window = sparse.map_or(all, |k| all.min(k as f64));
+        let kept = |keys: f64| sparse.map_or(keys, |k| keys.min(k as f64));
+        // Entries of a compressed past are added to the span.
+        let window = if rate > 0 { all + kept(sequence / rate as f64) } else { kept(all) };
         if convention == Convention::FullAttention {
             window
         } else if matches!(span, Span::Chunk(_)) {
@@ -151,11 +154,12 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
     };
     match of {
         Mixer::Attention(a) => {
-            2.0 * (a.heads * (a.head_dim + a.value_dim)) as f64 * visible(a.span, a.sparse_top_k)
+            2.0 * (a.heads * (a.head_dim + a.value_dim)) as f64
+                * visible(a.span, a.sparse_top_k, a.compress_rate)
         }
         Mixer::Latent(a) => {
             let width = a.heads * (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
-            2.0 * width as f64 * visible(Span::Causal, a.sparse_top_k)
+            2.0 * width as f64 * visible(Span::Causal, a.sparse_top_k, 0)
         }
         // State update and read-out: two multiply-adds per element of state.
         Mixer::Linear(a) => 4.0 * (a.value_heads * a.key_head_dim * a.value_head_dim) as f64,

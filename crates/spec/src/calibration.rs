@@ -24,8 +24,7 @@ use crate::{Collective, Portable as _};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format. It increases when a field changes its meaning or is removed, not when one is
-/// added.
+/// Version of the file format. It increases when a field changes its meaning or is removed.
 pub const VERSION: u32 = 1;
 
 /// Supporting evidence of a figure.

@@ -58,8 +58,7 @@ fn with_commas(text: &str) -> String {
     }
 }
 
-/// Number in the largest unit with a value of at least 1. Units are in ascending order; smaller numbers use
-/// the first.
+/// Number in the largest unit with a value of at least 1, else in the first. Units ascend.
 fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
     if !x.is_finite() {
         return not_a_number(x);

@@ -4,8 +4,7 @@
 //! sharding by tensor and expert parallelism; the operations of each layer. Independent of hardware,
 //! precision and batch. Start reading at [`Model`], then [`Layer`] and [`Weight`].
 //!
-//! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they cannot
-//! disagree.
+//! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they agree.
 
 mod bounds;
 mod build;
@@ -203,6 +202,10 @@ pub struct Attention {
     pub qk_norm: bool,
     /// Keys kept per query by a learned index (DeepSeek sparse attention), if any.
     pub sparse_top_k: Option<u64>,
+    /// Heads of that index and their width; 0 if it has no scores of its own.
+    pub index: [u64; 2],
+    /// Tokens per entry of a compressed past, which queries see besides `span` (DeepSeek-V4); 0: none.
+    pub compress_rate: u64,
 }
 
 /// Keys that a query may attend to, in addition to causality.
@@ -240,6 +243,8 @@ pub struct LatentAttention {
     pub v_head_dim: u64,
     /// Keys kept per query by a learned index (DeepSeek sparse attention), if any.
     pub sparse_top_k: Option<u64>,
+    /// Heads of that index and their width; 0 without it.
+    pub index: [u64; 2],
 }
 
 /// Linear attention: a state of `key_dim x value_dim` per value head.

@@ -29,6 +29,8 @@ fn attention(h: u64, heads: u64, kv: u64) -> (Attention, Vec<Weight>) {
         span: Span::Causal,
         qk_norm: false,
         sparse_top_k: None,
+        index: [0; 2],
+        compress_rate: 0,
     };
     let weights = vec![
         matmul("q_proj", Module::AttentionInput, h, h, Cut::Heads(heads)),

@@ -92,7 +92,10 @@ fn counted(sequence: u64, sees: impl Fn(u64, u64) -> bool) -> f64 {
 
 fn attention(span: Span, sparse_top_k: Option<u64>) -> Mixer {
     let (heads, kv_heads, head_dim, value_dim) = (3, 1, 5, 7);
-    Mixer::Attention(Attention { heads, kv_heads, head_dim, value_dim, span, qk_norm: false, sparse_top_k })
+    let (qk_norm, index, compress_rate) = (false, [0; 2], 0);
+    let of =
+        Attention { heads, kv_heads, head_dim, value_dim, span, qk_norm, sparse_top_k, index, compress_rate };
+    Mixer::Attention(of)
 }
 
 #[test]
@@ -129,6 +132,7 @@ fn mixers_count_their_elements() {
         qk_rope_head_dim: 64,
         v_head_dim: 128,
         sparse_top_k: None,
+        index: [0; 2],
     });
     assert_eq!(count(&latent), 2.0 * 128.0 * 320.0 * 1000.0);
     // Two multiply-adds per element of state, for update and read-out (Dao and Gu 2024, arXiv 2405.21060,

@@ -1,12 +1,12 @@
 //! Tensor- and context-parallel exchanges of a layer, and those of its experts.
 
-use super::widths::Widths;
+use super::widths::{Widths, is_indexed};
 use super::{Exchange, Overlap, Turn, experts};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::exchanges::ProcessGroup;
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer};
+use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::ContextKind;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
@@ -95,8 +95,13 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
 /// Elements per token on one rank of queries with outputs, and of keys with values. `None` for mixers that
 /// keep a state instead.
 fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
-    let of = |w: Widths| (w.queries() + w.outputs(), w.keys() + w.values());
-    let widths = layer.mixer.each().iter().filter_map(|mixer| Widths::of(mixer, tp).map(of));
+    let of = |mixer: &Mixer| {
+        // The index's one key per token goes with the others.
+        let index = if let Mixer::Latent(latent) = mixer { latent.index[1] } else { 0 };
+        let of = |w: Widths| (w.queries() + w.outputs(), w.keys() + w.values() + index as f64);
+        Widths::of(mixer, tp).map(of)
+    };
+    let widths = layer.mixer.each().iter().filter_map(of);
     widths.reduce(|a, b| (a.0 + b.0, a.1 + b.1))
 }
 
@@ -104,7 +109,8 @@ fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
 ///
 /// Ring: they arrive during the attention of the previous ones, and only the excess over attention is
 /// exposed; backward moves them and their gradients. All-gather: exposed, with the reduce-scatter of
-/// gradients after it. Ulysses: queries, keys, values and output change from sequence shards to head shards
+/// gradients after it; also in place of a ring for a learned index, which compares all keys before it selects
+/// some. Ulysses: queries, keys, values and output change from sequence shards to head shards
 /// and back, exposed.
 fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
     let plan = costing.plan;
@@ -122,14 +128,15 @@ fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange
         overlap: Overlap::Exposed(1.0),
         turns: each,
     };
+    let needs_all = layer.mixer.each().iter().any(is_indexed);
     match plan.context_kind {
-        ContextKind::Ring => visit(Exchange {
+        ContextKind::Ring if !needs_all => visit(Exchange {
             // The last slice of attention cannot hide any transfer.
             overlap: Overlap::BehindAttention((cp - 1.0) / cp),
             turns: [Some(Turn::once(forward, cp - 1.0)), Some(Turn::once(backward, 2.0 * (cp - 1.0)))],
             ..exchange(Collective::SendReceive, whole / cp)
         }),
-        ContextKind::AllGather => {
+        ContextKind::Ring | ContextKind::AllGather => {
             visit(exchange(Collective::AllGather, whole));
             let scatter = Turn { phase: backward, count: 1.0, launches: 0.0, stalls: 0.0 };
             visit(Exchange { turns: [Some(scatter), None], ..exchange(Collective::ReduceScatter, whole) });

@@ -30,8 +30,14 @@ fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operatio
 
 fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_>)) {
     match mixer {
-        Mixer::Attention(a) => softmax(costing, mixer, (a.span, a.sparse_top_k), visit),
-        Mixer::Latent(a) => softmax(costing, mixer, (Span::Causal, a.sparse_top_k), visit),
+        Mixer::Attention(a) => {
+            let past = Past { top_k: a.sparse_top_k, index: a.index, rate: a.compress_rate };
+            softmax(costing, mixer, (a.span, past), visit);
+        }
+        Mixer::Latent(a) => {
+            let past = Past { top_k: a.sparse_top_k, index: a.index, rate: 0 };
+            softmax(costing, mixer, (Span::Causal, past), visit);
+        }
         Mixer::Linear(a) => {
             let state = (a.value_heads * a.key_head_dim * a.value_head_dim) as f64;
             let width = (2 * a.key_heads * a.key_head_dim + 2 * a.value_heads * a.value_head_dim) as f64;
@@ -48,11 +54,27 @@ fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_
     }
 }
 
-/// Span of a learned index that keeps `top_k` keys: at most a window of this size.
-fn sparse(span: Span, top_k: u64) -> Span {
-    match span {
-        Span::Window(n) => Span::Window(n.min(top_k)),
-        _ => Span::Window(top_k),
+/// What a query sees of the past.
+#[derive(Clone, Copy)]
+struct Past {
+    /// Keys, or entries of the compressed past, that a learned index keeps.
+    top_k: Option<u64>,
+    /// Heads of this index and their width.
+    index: [u64; 2],
+    /// Tokens per entry of a compressed past; 0 without one.
+    rate: u64,
+}
+
+impl Past {
+    /// The span as a window of the same number of keys. An index keeps at most `top_k` keys of the span. A
+    /// compressed past adds its entries to the span: those that the index keeps, or all of `length / rate`.
+    fn span(self, span: Span, length: f64) -> Span {
+        let kept = |keys: u64| self.top_k.map_or(keys, |k| keys.min(k));
+        match span {
+            Span::Window(n) if self.rate > 0 => Span::Window(n + kept(length as u64 / self.rate)),
+            Span::Window(n) => Span::Window(kept(n)),
+            span => self.top_k.map_or(span, Span::Window),
+        }
     }
 }
 
@@ -117,23 +139,50 @@ fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     }
 }
 
-/// Softmax attention, of which a learned index may keep `top_k` keys.
+/// Softmax attention over the keys of a span and of the past, and the scores of the index that selects them.
 fn softmax(
     costing: &Costing<'_>,
     mixer: &Mixer,
-    (span, top_k): (Span, Option<u64>),
+    (span, past): (Span, Past),
     visit: &mut impl FnMut(Operation<'_>),
 ) {
     let Some(widths) = Widths::of(mixer, costing.plan.tensor_parallel as f64) else { return };
     let mut shape = shape(costing, &widths, span);
-    if let Some(top_k) = top_k {
-        shape.span = sparse(shape.span, top_k);
-    }
+    shape.span = past.span(shape.span, shape.key_length);
+    index(costing, shape, past, visit);
     let shape = masked(costing, shape);
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
     let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
     let kernel = Kernel::Attention { shape, ranks: dividing_ranks(costing, &shape) };
     both([(kernel, launches), (kernel, 2.0 * launches)], visit);
+}
+
+/// Scores of a learned index: `2 H d` operations for each query and earlier key, or each earlier entry of a
+/// compressed past, in `H` heads of width `d` with one key for all heads (DeepSeek-V3.2, section 2.1). Every
+/// tensor-parallel rank computes all heads. Backward has the gradients of both operands. Excludes the
+/// selection itself and the teacher's scores.
+fn index(
+    costing: &Costing<'_>,
+    attention: AttentionShape,
+    past: Past,
+    visit: &mut impl FnMut(Operation<'_>),
+) {
+    let [heads, width] = past.index.map(|number| number as f64);
+    if heads <= 0.0 || width <= 0.0 {
+        return;
+    }
+    let shape = AttentionShape {
+        query_length: attention.query_length / past.rate.max(1) as f64,
+        key_length: attention.key_length / past.rate.max(1) as f64,
+        batch: attention.batch * past.rate.max(1) as f64,
+        heads,
+        kv_heads: 1.0,
+        head_dim: width,
+        value_dim: 0.0,
+        span: Span::Causal,
+    };
+    let kernel = Kernel::Attention { shape, ranks: costing.plan.context_parallel as f64 };
+    both([(kernel, 1.0), (kernel, 2.0)], visit);
 }
 
 /// Number by which context parallelism over `c` ranks divides attention on the busiest rank: `c`, or

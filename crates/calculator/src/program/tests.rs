@@ -333,3 +333,80 @@ fn biased_and_clamped_experts_move_the_bytes_of_their_code() {
         assert_eq!(count, launches, "{phase:?}");
     }
 }
+
+/// Attention with a learned index runs in the multi-query form of latent attention (DeepSeek-V3.2, section
+/// 2.1): one key of 512 + 64 elements for all heads, 2,048 of them per query. The index has 64 heads of 128
+/// and one key per token (`index_n_heads`, `index_head_dim` and `index_topk` of its configuration).
+#[test]
+fn an_indexed_latent_is_the_one_key_of_all_heads() {
+    let attention = |name: &str, tensor_parallel: u64| {
+        let model = model::by_name(name).expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+        let spec = PlanSpec {
+            tensor_parallel: Some(tensor_parallel.into()),
+            sequence_length: Some(65536),
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let machine = Machine::new(&cluster);
+        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+        let mut found = Vec::new();
+        operations(&costing, model.layer_kinds.last().expect("a layer"), &mut |operation| {
+            if let (Phase::Forward, Kernel::Attention { shape, .. }) = (operation.phase, operation.kernel) {
+                found.push(shape);
+            }
+        });
+        found
+    };
+    let [index, sparse] = attention("deepseek-v3.2-685b", 2)[..] else { panic!("index and attention") };
+    assert_eq!((sparse.heads, sparse.kv_heads, sparse.head_dim, sparse.value_dim), (64.0, 1.0, 576.0, 512.0));
+    assert_eq!(sparse.most_keys(), 2048.0);
+    // The index is the same on each tensor-parallel rank, and sees half of all keys on average.
+    assert_eq!((index.heads, index.head_dim, index.mean_keys()), (64.0, 128.0, 32768.0));
+    let [dense] = attention("deepseek-v3-671b", 2)[..] else { panic!("one attention") };
+    assert_eq!((dense.heads, dense.kv_heads, dense.head_dim, dense.value_dim), (64.0, 64.0, 192.0, 128.0));
+
+    // A ring cannot select among keys that it has not seen: they are gathered, with those of the index.
+    let gathered = |name: &str| {
+        let (_, list) = exchanges_of(name, 64, &|spec| {
+            spec.context_parallel = Some(8u64.into());
+            spec.context_kind = Some(ContextKind::Ring);
+            spec.sequence_length = Some(65536);
+        });
+        let context = list.into_iter().find(|made| made.1 == ProcessGroup::Context).expect("exchanged");
+        (context.0, context.4)
+    };
+    let bytes = 65536.0 * (512.0 + 64.0 + 128.0) * 2.0;
+    assert_eq!(gathered("deepseek-v3.2-685b"), (Collective::AllGather, bytes));
+    assert_eq!(gathered("deepseek-v3-671b").0, Collective::SendReceive);
+}
+
+/// DeepSeek-V4 (`deepseek_v4` of transformers): a query sees the last 128 tokens and entries of 4 tokens, of
+/// which its index keeps 512, or all entries of 128 tokens. The index scores each entry.
+#[test]
+fn a_compressed_past_is_seen_besides_the_window() {
+    let model = model::by_name("deepseek-v4-flash").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let spec = PlanSpec { sequence_length: Some(65536), ..PlanSpec::default() };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let mut found = std::collections::BTreeSet::new();
+    for kind in &model.layer_kinds {
+        let mut index = None;
+        operations(&costing, kind, &mut |operation| match operation.kernel {
+            Kernel::Attention { shape, .. }
+                if operation.phase == Phase::Forward && shape.value_dim == 0.0 =>
+            {
+                index = Some((shape.batch * shape.query_length * shape.mean_keys()) as u64);
+            }
+            Kernel::Attention { shape, .. } if operation.phase == Phase::Forward => {
+                found.insert((shape.most_keys() as u64, index));
+            }
+            _ => {}
+        });
+    }
+    let pairs = plan.micro_batch * 65536 * (65536 / 4) / 2;
+    let expected = [(128, None), (128 + 512, None), (128 + 512, Some(pairs))];
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+}

@@ -129,8 +129,7 @@ pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
     Some(ClusterSpec { name: None, ..spec(usual_preset(id)?).ok()? })
 }
 
-/// Cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of
-/// devices.
+/// Cluster of some devices by the name of a preset or of an accelerator (with its typical host and links).
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
         Ok(spec) => {

@@ -167,8 +167,7 @@ impl Block {
     }
 }
 
-/// Upper limit of parameters. Larger descriptions are mistakes: it is thousands of times the largest model
-/// known in 2026.
+/// Upper limit of parameters, thousands of times the largest model of 2026: larger descriptions are mistakes.
 const MAX_PARAMETERS: u128 = 10_000_000_000_000_000;
 
 /// Combines frame and layers. `block_of` returns the block of each layer.

@@ -83,8 +83,7 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     };
     let in_first = |begin: u64| nearest(begin, &|at| (domain - at).div_ceil(stride), domain - 1).max(1);
     let in_last = |end: u64| nearest(end, &|at| at / stride + 1, 0).max(1);
-    // Groups start at multiples of the greatest common divisor of their extent and the domain, and then
-    // repeat.
+    // Groups start at multiples of the greatest common divisor of their extent and the domain.
     let step = whole % domain;
     let divisor = greatest_common_divisor(domain, step);
     let to_last = (ranks - 1) % domain * stride % domain;

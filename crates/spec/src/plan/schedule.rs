@@ -100,8 +100,7 @@ impl Schedule {
         self.facts().placement == Placement::BothEnds
     }
 
-    /// Copies of every parameter along a pipeline of this number of stages: two if micro-batches enter at
-    /// both ends.
+    /// Copies of every parameter along a pipeline of `stages`: two if micro-batches enter at both ends.
     pub fn copies(self, stages: u64) -> u64 {
         if self.has_two_directions() && stages > 1 { 2 } else { 1 }
     }

@@ -4,7 +4,7 @@ use super::inputs::Inputs;
 use super::sizes::SavedSizes;
 use super::tensor::{Origin, Saved, Saving, Visit, other};
 use crate::program::MicroBatch;
-use crate::program::widths::Widths;
+use crate::program::widths::{Widths, is_indexed};
 use railwright_spec::model::{Attention, Layer, Mixer, Module, Span, Usage};
 use railwright_spec::plan::{ContextKind, Plan, RecomputeModule};
 
@@ -104,8 +104,14 @@ fn attention(saving: &Saving<'_>, mixer: &Mixer, widths: &Widths, inputs: &Input
     let MicroBatch { tokens, sequence_shard_tokens, activation_bytes: a } = micro;
     let (q, k, v, o) = (widths.queries(), widths.keys(), widths.values(), widths.outputs());
     let mut projected: &[RecomputeModule] = &[];
+    // Input of the output projection: attention's output, or that of the latents' up-projection after it.
+    let mut out = o;
     match mixer {
         Mixer::Latent(la) => {
+            if is_indexed(mixer) {
+                out = widths.heads * la.v_head_dim as f64;
+                visit(other(Module::AttentionOutput, inputs.of(Module::AttentionOutput) * out * tokens));
+            }
             // Latents and the rotated key, replicated over tensor-parallel ranks. The normed latents are the
             // up-projections' inputs and are recomputed with them.
             let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
@@ -136,13 +142,13 @@ fn attention(saving: &Saving<'_>, mixer: &Mixer, widths: &Widths, inputs: &Input
         let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
         let scores = per_score * widths.heads * scored_keys(mixer, sizes.sequence) * tokens;
         visit(core(scores).with(&[RecomputeModule::CoreAttention]));
-        visit(other(Module::AttentionOutput, output * o * tokens));
+        visit(other(Module::AttentionOutput, output * out * tokens));
     } else {
         visit(core(a * o * tokens).of(Origin::Attention));
         let statistics = core(4.0 * widths.heads * tokens).of(Origin::Attention);
         visit(statistics.with(&[RecomputeModule::CoreAttention]));
         if output < a && software.narrow_attention_output {
-            visit(other(Module::AttentionOutput, output * o * tokens));
+            visit(other(Module::AttentionOutput, output * out * tokens));
         }
     }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses {

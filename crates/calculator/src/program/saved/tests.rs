@@ -3,6 +3,7 @@
 use super::*;
 use crate::costing::{Costing, Machine};
 use crate::memory::testing;
+use crate::program::widths::is_indexed;
 use crate::program::{Kernel, operations};
 use crate::work::Family;
 use proptest::prelude::*;
@@ -89,9 +90,18 @@ proptest! {
             if matches!(kind.mixer, Mixer::Attention(_) | Mixer::Latent(_)) {
                 let mut output = 0.0_f64;
                 layer(&saving, kind, &mut |tensor| {
-                    if tensor.origin == Origin::Attention { output = output.max(tensor.bytes / a) }
+                    // With a learned index, the latents' up-projection is between attention and output.
+                    let is_operand = match is_indexed(&kind.mixer) {
+                        true => tensor.module == Module::AttentionOutput,
+                        false => tensor.origin == Origin::Attention,
+                    };
+                    if is_operand { output = output.max(tensor.bytes / a) }
                 });
-                near(output, operands(&costing, kind, Family::AttentionOutput)[0], "output")?;
+                // Groups of heads with matrices of their own are one GEMM with the width of a group.
+                let operand = operands(&costing, kind, Family::AttentionOutput)[0];
+                let groups = (output / operand).round().max(1.0);
+                prop_assert!(groups == 1.0 || model.family == "deepseek_v4", "{name}: {groups} groups");
+                near(output, groups * operand, "output")?;
             }
             let is_kept = |tensor: &Saved| !tensor.origin.is_of_recompute();
             let [input, inner, down] = operands(&costing, kind, Family::Mlp);

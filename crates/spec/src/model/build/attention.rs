@@ -56,6 +56,8 @@ impl AttentionShape {
             span: self.span,
             qk_norm: self.qk_norm != QkNorm::None,
             sparse_top_k: self.sparse_top_k,
+            index: [0; 2],
+            compress_rate: 0,
         })
     }
 
@@ -153,6 +155,7 @@ impl LatentShape {
             qk_rope_head_dim: self.rope,
             v_head_dim: self.value,
             sparse_top_k: self.indexer.as_ref().map(|index| index.top_k),
+            index: self.indexer.as_ref().map_or([0; 2], |index| [index.heads, index.head_dim]),
         })
     }
 
@@ -193,8 +196,7 @@ impl LatentShape {
 }
 
 impl IndexerShape {
-    /// DeepSeek-V3.2: queries from the query latent, one key per token, a weight per head, a LayerNorm on the
-    /// key.
+    /// DeepSeek-V3.2: queries from the query latent, one key per token with a LayerNorm, a weight per head.
     fn weights(&self, hidden: u64, query_from: u64) -> Vec<Weight> {
         let input = Module::AttentionInput;
         let query = (self.heads * self.head_dim, query_from);
@@ -208,8 +210,7 @@ impl IndexerShape {
     }
 }
 
-/// DeepSeek-V4's attention: one key-value head shared by all queries, a window, and compressed entries of the
-/// past.
+/// DeepSeek-V4's attention: one key-value head for all queries, a window, and compressed entries of the past.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompressedShape {
     pub(crate) heads: u64,
@@ -234,6 +235,8 @@ impl CompressedShape {
             span: Span::Window(self.window),
             qk_norm: true,
             sparse_top_k: self.indexer.as_ref().map(|index| index.top_k),
+            index: self.indexer.as_ref().map_or([0; 2], |index| [index.heads, index.head_dim]),
+            compress_rate: self.compress_rate,
         })
     }
 
