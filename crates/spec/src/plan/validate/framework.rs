@@ -98,9 +98,10 @@ fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
 fn hidden(plan: &Plan, offers: &Offers) -> Vec<&'static str> {
     let (overlap, offered) = (plan.overlap, offers.overlap);
     let transfers = offers.overlaps_transfers(plan.schedule, plan.virtual_stages);
+    let experts = offers.overlaps_experts(plan.pipeline_parallel, plan.virtual_stages);
     [
         (plan.tensor_parallel > 1 && overlap.tensor && !offered.tensor, "tensor-parallel communication"),
-        (plan.expert_parallel > 1 && overlap.expert && !offered.expert, "expert-parallel communication"),
+        (plan.expert_parallel > 1 && overlap.expert && !experts, "expert-parallel communication"),
         (plan.pipeline_parallel > 1 && overlap.pipeline && !transfers, "transfers between stages"),
     ]
     .into_iter()
@@ -137,6 +138,29 @@ mod tests {
         );
         let zero_bubble = PlanSpec { schedule: Some(Schedule::ZbH2), ..pipelined };
         assert!(message_of(&zero_bubble).expect("not in Megatron").contains("the schedule `zb-h2`"));
+    }
+
+    #[test]
+    fn exchanges_of_experts_hide_in_a_pipeline_with_virtual_stages_only() {
+        let model = model::by_name("mixtral-8x7b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        let of = |pipeline, chunks, overlap_expert| {
+            let spec = PlanSpec {
+                expert_parallel: Some(8),
+                pipeline_parallel: Some(pipeline),
+                virtual_stages: Some(chunks),
+                software: Some("megatron-core-2026-06".into()),
+                overlap_expert,
+                ..PlanSpec::default()
+            };
+            let plan = spec.resolve(&model, &cluster).expect("possible");
+            (plan.overlap.expert, is_offered(&model, &plan))
+        };
+        assert_eq!(
+            [of(1, 1, None), of(2, 1, None), of(2, 2, None)],
+            [(true, true), (false, true), (true, true)]
+        );
+        assert_eq!([of(2, 1, Some(true)), of(2, 2, Some(true))], [(true, false), (true, true)]);
     }
 
     #[test]
