@@ -359,8 +359,8 @@ fn model(fields: &mut Fields<'_>) {
     fields.default("model.style", &Style::Gpt, "GPT-NeoX");
     let path = "norm";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
-        Some("rmsnorm" | "te_rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
-        Some("layernorm" | "te_layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
+        Some(name) if name.ends_with("rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
+        Some(name) if name.ends_with("layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
         Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as LayerNorm"),
         None => fields.default("model.norm", &NormKind::LayerNorm, "GPT-NeoX uses LayerNorm by default"),
     }

@@ -151,15 +151,14 @@ impl PlanSpec {
     ) -> Overlap {
         let usual = software.overlap;
         let transfers = usual.pipeline && software.offers.overlaps_transfers(schedule, virtual_stages);
+        let experts = usual.expert && software.offers.overlaps_experts(pipeline, virtual_stages);
         Overlap {
             gradient_reduce: self.overlap_gradient_reduce.unwrap_or(usual.gradient_reduce),
             parameter_gather: self.overlap_parameter_gather.unwrap_or(usual.parameter_gather),
             // Userbuffers need the sequence-parallel form of the collectives.
             tensor: self.overlap_tensor.unwrap_or(usual.tensor && sequence_parallel),
             pipeline: self.overlap_pipeline.unwrap_or(transfers),
-            expert: self
-                .overlap_expert
-                .unwrap_or(usual.expert && software.offers.overlaps_experts(pipeline, virtual_stages)),
+            expert: self.overlap_expert.unwrap_or(experts),
         }
     }
 
