@@ -41,6 +41,18 @@ fn retired_options_are_read_with_their_current_names() {
     assert_eq!(message.message, "retired in Megatron-LM 2.0; read as `--tensor-model-parallel-size`");
 }
 
+/// Without a launcher, PyTorch's rendezvous has the number of ranks.
+#[test]
+fn ranks_of_a_rendezvous() {
+    let of = |variables: &str| {
+        let text = megatron("pretrain_gpt2.py", "--batch-size 4 --fp16");
+        let text = text.replace("-m torch.distributed.launch --nproc_per_node 8 ", "");
+        let text = text.replace("#!/bin/bash\n", &format!("#!/bin/bash\n{variables}\n"));
+        folder::value(&folder::read(&text, "run.sh", &[]), "cluster.devices")
+    };
+    assert_eq!([of("RANK=0\nWORLD_SIZE=1"), of("WORLD_SIZE=8"), of("RANK=0")], ["1", "open", "open"]);
+}
+
 /// A program that is named after a model family has its parts in code, unless flags set them.
 #[test]
 fn a_program_of_another_family_has_no_default_of_gpt() {

@@ -46,6 +46,8 @@ pub(crate) struct Arguments {
     unknown: Vec<(String, Option<usize>)>,
     /// The file name of the program.
     program: Option<String>,
+    /// True if the defaults of the program are known.
+    is_known: bool,
 }
 
 /// Values of one flag that are kept.
@@ -94,14 +96,19 @@ impl Arguments {
         &self.unknown
     }
 
-    /// The file name of the program.
+    /// The file name of the program, unless its defaults are known.
     pub(crate) fn program(&self) -> Option<&str> {
+        self.started().filter(|_| !self.is_known)
+    }
+
+    /// The file name of the program.
+    pub(crate) fn started(&self) -> Option<&str> {
         self.program.as_deref()
     }
 
-    /// Removes the name of a program whose defaults are known.
-    pub(crate) fn forget_program(&mut self) {
-        self.program = None;
+    /// Marks a program whose defaults are known.
+    pub(crate) fn know_program(&mut self) {
+        self.is_known = true;
     }
 
     /// Marks possible flags at a place that cannot be read.

@@ -141,7 +141,7 @@ const PARTS: &[&str] = &[
 /// Leaves the parts of a model open if the program is named after a family and no flag chooses any: its code
 /// builds the family, not Megatron-LM's default of GPT-2.
 fn parts(arguments: &Arguments, draft: &mut Draft) {
-    let Some(program) = arguments.program() else { return };
+    let Some(program) = arguments.started() else { return };
     let is_named = FAMILIES.iter().any(|family| program.to_ascii_lowercase().contains(family));
     if !is_named || PARTS.iter().any(|field| arguments.mentions(field)) {
         return;
