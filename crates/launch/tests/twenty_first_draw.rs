@@ -62,6 +62,8 @@ fn a_program_of_another_family_has_no_default_of_gpt() {
         ["model.gated_mlp", "model.norm", "model.position", "model.tied"].map(|key| folder::value(&read, key))
     };
     assert_eq!(parts(&megatron("pretrain_llama.py", flags)), ["open"; 4]);
+    let of_fork = format!("{flags} --deepspeed --zero-stage 1");
+    assert_eq!(parts(&megatron("pretrain_llama.py", &of_fork)), ["open"; 4]);
     let of_flags =
         parts(&megatron("pretrain_llama.py", &format!("{flags} --swiglu --normalization RMSNorm")));
     assert_eq!(of_flags, ["true", "\"rms_norm\"", "\"learned\"", "true"]);
@@ -132,6 +134,9 @@ fn chips_of_a_topology_under_maxtext() {
     };
     assert_eq!([of("v4-4096"), of("v5p-128"), of("v5e-256")], ["4096", "128", "512"]);
     assert_eq!(of("a3"), "open");
+    let base = "model_name: 'llama2-7b'\nper_device_batch_size: 2\nmax_target_length: 4096\nici_fsdp_parallelism: -1\n\
+        dcn_data_parallelism: -1\nremat_policy: 'full'\ncompile_topology: ''\ncompile_topology_num_slices: -1\n";
+    folder::check(&folder::read(base, "base.yml", &[]), &[("cluster.devices", "open")]);
 }
 
 /// A reward model has a head of its own.

@@ -44,7 +44,9 @@ fn named(text: &str) -> Option<String> {
 /// of v2 to v5p have two, and v5e and v6e one (MaxText, `accelerator_to_spec_map.py`).
 pub(super) fn of_topology(fields: &mut Fields<'_>) {
     let path = "compile_topology";
-    let slices = fields.count("compile_topology_num_slices").filter(|&n| n > 0).unwrap_or(1);
+    // base.yml: no topology, and -1 slices.
+    let slices = fields.integer("compile_topology_num_slices").and_then(|n| u64::try_from(n).ok());
+    let slices = slices.filter(|&n| n > 0).unwrap_or(1);
     let Some(name) = fields.word(path).filter(|name| !name.is_empty()) else { return };
     let chips = |(kind, size): (&str, &str)| {
         let cores: u64 = size.parse().ok()?;
