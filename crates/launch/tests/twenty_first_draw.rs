@@ -190,9 +190,15 @@ fn environments_of_python_are_not_missed() {
     assert!(problem.contains("not a known trainer") && !problem.contains("activate"), "{problem}");
 }
 
-/// GPT-NeoX's norms have a name for each kernel.
+/// GPT-NeoX's norms have a name for each kernel, and its LLaMA MLP has the width of LLaMA.
 #[test]
-fn norms_of_forks_of_gpt_neox() {
+fn norms_and_gated_widths_of_gpt_neox() {
+    let llama = "{\n  \"pipe_parallel_size\": 2,\n  \"model_parallel_size\": 1,\n  \"num_layers\": 32,\n  \"hidden_size\": 4096,\n  \
+        \"num_attention_heads\": 32,\n  \"mlp_type\": \"llama\",\n  \"train_micro_batch_size_per_gpu\": 4\n}\n";
+    folder::check(
+        &folder::read(llama, "run.yml", &[]),
+        &[("model.ffn", "11008"), ("model.gated_mlp", "true")],
+    );
     let of = |norm: &str| {
         let text = format!(
             "{{\n  \"pipe_parallel_size\": 2,\n  \"model_parallel_size\": 1,\n  \"num_layers\": 12,\n  \"hidden_size\": 768,\n  \
