@@ -1,5 +1,5 @@
-//! Causes of a silent error, of missing settings and of poor messages in an unseen draw of public launch files
-//! (twenty-first, November 2026), each with a text of its own.
+//! Causes of a silent error, of missing settings and of poor messages in an unseen draw of public launch
+//! files (twenty-first, November 2026), each with a text of its own.
 
 #[path = "support/in_memory.rs"]
 mod folder;

@@ -5,7 +5,8 @@
 
 use super::Script;
 
-/// The template of a file that a script makes: `envsubst < TEMPLATE > FILE`, `cat TEMPLATE | envsubst > FILE`.
+/// The template of a file that a script makes: `envsubst < TEMPLATE > FILE`, `cat TEMPLATE | envsubst >
+/// FILE`.
 pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<String> {
     let name = |word: &&str| filled(word.trim_matches(['"', '\'']), script);
     text.lines().filter(|line| line.contains("envsubst")).find_map(|line| {

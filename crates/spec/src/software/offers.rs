@@ -57,7 +57,8 @@ pub struct Offers {
     pub recompute_activation_of_experts: bool,
     /// True if 1F1B without interleaving waits for its transfers, even where `overlap` includes them.
     pub overlaps_transfers_only_interleaved: bool,
-    /// True if exchanges of experts hide under passes of another chunk, so that pipelines need virtual stages.
+    /// True if exchanges of experts hide under passes of another chunk, so that pipelines need virtual
+    /// stages.
     pub overlaps_experts_only_interleaved: bool,
 }
 
