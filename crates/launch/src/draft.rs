@@ -325,13 +325,31 @@ impl Draft {
 }
 
 /// Ends of keys whose values give access to an account.
-const SECRETS: [&str; 7] =
-    ["access_token", "auth_token", "hub_token", "hf_token", "api_key", "password", "secret"];
+const SECRETS: [&str; 11] = [
+    "access_token",
+    "auth_token",
+    "hub_token",
+    "hf_token",
+    "swanlab_token",
+    "wandb_token",
+    "wandb_key",
+    "access_key",
+    "api_key",
+    "password",
+    "secret",
+];
+
+/// Switches of trackers that some programs give an access key instead of a truth value.
+const TRACKERS: [&str; 2] = ["use_wandb", "use_swanlab"];
+/// Length of a value from which it is no truth value.
+const KEY_LENGTH: usize = 16;
 
 /// The source of a value as reports show it: short, and without values of secrets.
 fn shown(source: &str) -> String {
     let key = source.split(['=', ' ']).next().unwrap_or_default();
     let plain = key.trim_start_matches('-').to_ascii_lowercase().replace('-', "_");
-    let is_secret = SECRETS.iter().any(|end| plain.ends_with(end)) && source.len() > key.len();
+    let value = source.get(key.len()..).unwrap_or_default().trim_matches(['=', ' ']);
+    let is_tracked = TRACKERS.contains(&plain.as_str()) && value.len() >= KEY_LENGTH;
+    let is_secret = is_tracked || (SECRETS.iter().any(|end| plain.ends_with(end)) && !value.is_empty());
     if is_secret { format!("{} = ...", shorten(key)) } else { shorten(source) }
 }

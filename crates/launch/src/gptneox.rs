@@ -359,8 +359,8 @@ fn model(fields: &mut Fields<'_>) {
     fields.default("model.style", &Style::Gpt, "GPT-NeoX");
     let path = "norm";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
-        Some("rmsnorm" | "te_rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
-        Some("layernorm" | "te_layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
+        Some(name) if name.ends_with("rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
+        Some(name) if name.ends_with("layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
         Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as LayerNorm"),
         None => fields.default("model.norm", &NormKind::LayerNorm, "GPT-NeoX uses LayerNorm by default"),
     }
@@ -390,11 +390,9 @@ fn model(fields: &mut Fields<'_>) {
         fields.set("model.gated_mlp", &true, if gated { "mlp_type" } else { "activation" });
         if is_glu && !gated {
             gated_width(fields);
-        } else if fields.draft.spec().model.ffn.is_none() {
-            // Both kinds use two thirds of four times the width, with rounding that differs between versions.
-            let message = "`intermediate_size` is not set: the calculator's default for the MLP width is \
-                used";
-            fields.remark(RemarkKind::Unresolved, if gated { "mlp_type" } else { "activation" }, message);
+        } else if let (None, Some(hidden)) = (fields.draft.spec().model.ffn, fields.draft.spec().model.hidden)
+        {
+            fields.default("model.ffn", &llama_width(hidden), "GPT-NeoX's `mlp_type: llama`");
         }
     } else {
         fields.default("model.gated_mlp", &false, "GPT-NeoX's MLPs have two matrices by default");
@@ -421,6 +419,12 @@ fn model(fields: &mut Fields<'_>) {
         }
         _ => fields.default("model.biases", &true, "GPT-NeoX has biases by default"),
     }
+}
+
+/// The width of `mlp_type: llama`, which GPT-NeoX had from May 2023 to September 2024:
+/// `256 ceil(floor(8/3 hidden) / 256)` (`LLaMAParallelMLP` in `megatron/model/transformer.py`).
+fn llama_width(hidden: u64) -> u64 {
+    (hidden.saturating_mul(8) / 3).div_ceil(256).saturating_mul(256)
 }
 
 /// The width of a gated MLP. GPT-NeoX takes two thirds of the width that is set, or of four times the

@@ -276,6 +276,8 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
     if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), source(&["fsdp", "data", "tensor"], fields))
     {
         fields.set("cluster.devices", &ranks, &path);
+    } else if is_of_chips {
+        chips::of_topology(fields);
     }
     let model = product(&[all_tensor, all_context, pipeline]).ok();
     if !is_of_chips {

@@ -18,9 +18,11 @@ mod pattern;
 mod run;
 mod start;
 mod substitute;
+mod templates;
 mod values;
 
 pub(crate) use documents::documents;
+pub(crate) use templates::{filled, template};
 
 use crate::context::{Context, Sources};
 use std::collections::{BTreeMap, BTreeSet};

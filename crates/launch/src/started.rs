@@ -109,7 +109,16 @@ pub(crate) fn read(
         // A script replaces the file that it writes.
         let opened = match written.iter().find(|own| !own.path.is_empty() && own.path == path) {
             Some(own) => Ok((Owner::Script { before: own.before }, own.text.clone())),
-            None => context.open(&path, file).map(|(name, text)| (Owner::File(name), text)),
+            None => context.open(&path, file).map(|(name, text)| (Owner::File(name), text)).or_else(|why| {
+                let Some(template) = shell::template(text, &script, &path) else { return Err(why) };
+                let opened = context.open(&template, file).map_err(|why| {
+                    format!(
+                        "`envsubst` makes it of `{}`: {why}; pass the file that it makes",
+                        shorten(&template)
+                    )
+                })?;
+                Ok((Owner::File(opened.0), shell::filled(&opened.1, &script)))
+            }),
         };
         let found = match opened {
             Ok((owner, text)) => {

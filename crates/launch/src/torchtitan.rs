@@ -159,8 +159,11 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     pipeline::read(fields, is_whole);
     recompute(fields, is_whole, is_python);
     tokens(fields);
-    if is_whole {
+    if is_whole || is_python {
         framework_defaults(fields);
+    }
+    if is_whole {
+        fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off by default");
     }
     fields.rest(keys::KNOWN);
 }
@@ -205,12 +208,11 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     Ok((found, false))
 }
 
-/// Properties common to all runs of torchtitan.
+/// Properties common to all runs of torchtitan, which no setting changes.
 fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.parameter_gather", &true, "FSDP prefetches parameters");
-    fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off by default");
     fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines overlap sends with compute");
     fields.default("plan.overlap.expert", &false, "torchtitan does not overlap the expert all-to-all");
 }
@@ -262,7 +264,12 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     let switched = fields.flag("training.disable_cuda_graphs");
     let has_graphs =
         fields.document.has("training.num_tokens_per_microbatch_per_dp_rank") && switched != Some(true);
-    if has_graphs && switched == Some(false) {
+    let is_pipelined = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1) > 1;
+    if has_graphs && is_pipelined && (is_whole || switched.is_some()) {
+        let message =
+            "torchtitan rejects CUDA graphs of a pipeline: estimated without; disable them to start";
+        fields.draft.remark(RemarkKind::Invalid, "training.disable_cuda_graphs", None, message);
+    } else if has_graphs && switched == Some(false) {
         features::add(fields, "cuda-graphs", "training.disable_cuda_graphs");
     } else if has_graphs && is_whole {
         features::add(fields, "cuda-graphs", "training.num_tokens_per_microbatch_per_dp_rank");

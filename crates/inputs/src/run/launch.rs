@@ -250,9 +250,11 @@ pub fn writer(name: &str) -> Result<&'static dyn railwright_launch::Writer, Prob
             "use one of {}",
             names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         );
-        Problem::new(format!("`{}` is not an export format", railwright_spec::human::shorten(name)))
-            .in_file("--to")
-            .hint(did_you_mean(name, names, &list))
+        let message = match railwright_spec::human::shorten(name) {
+            none if none.is_empty() => "the framework is not set".to_owned(),
+            name => format!("`{name}` is not an export format"),
+        };
+        Problem::new(message).in_file("--to").hint(did_you_mean(name, names, &list))
     })
 }
 

@@ -41,7 +41,7 @@ fn places(text: &str, name: &str) -> Vec<Spot> {
         let to = text[from..].find(|c| !is_part(c)).map_or(text.len(), |length| from + length);
         at = to.max(from + 2);
         let is_start = !text[..from].ends_with(is_part);
-        if is_start && flags::by_spelling(&text[from..to]).is_some_and(|flag| flag.name == name) {
+        if is_start && flags::of_script(&text[from..to]).is_some_and(|flag| flag.name == name) {
             spots.push(Spot { from, to });
         }
     }

@@ -40,6 +40,28 @@ fn named(text: &str) -> Option<String> {
     })
 }
 
+/// The chips of the topology that a program is compiled for, `v5p-128`: names count cores, of which the chips
+/// of v2 to v5p have two, and v5e and v6e one (MaxText, `accelerator_to_spec_map.py`).
+pub(super) fn of_topology(fields: &mut Fields<'_>) {
+    let path = "compile_topology";
+    // base.yml: no topology, and -1 slices.
+    let slices = fields.integer("compile_topology_num_slices").and_then(|n| u64::try_from(n).ok());
+    let slices = slices.filter(|&n| n > 0).unwrap_or(1);
+    let Some(name) = fields.word(path).filter(|name| !name.is_empty()) else { return };
+    let chips = |(kind, size): (&str, &str)| {
+        let cores: u64 = size.parse().ok()?;
+        match kind {
+            "v2" | "v3" | "v4" | "v5p" => Some(cores / 2),
+            "v5e" | "v6e" => Some(cores),
+            _ => None,
+        }
+    };
+    match name.split_once('-').and_then(chips).filter(|&chips| chips > 0) {
+        Some(chips) => fields.set("cluster.devices", &chips.saturating_mul(slices), path),
+        None => fields.remark(RemarkKind::Unresolved, path, "not a known topology: pass --gpus"),
+    }
+}
+
 /// Halves one of the axes that replicate or shard. True if an axis takes the remaining devices, which needs
 /// no change.
 pub(super) fn halved(axes: [&mut Result<u64, ()>; 2]) -> bool {

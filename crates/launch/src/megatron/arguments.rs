@@ -46,6 +46,8 @@ pub(crate) struct Arguments {
     unknown: Vec<(String, Option<usize>)>,
     /// The file name of the program.
     program: Option<String>,
+    /// True if the defaults of the program are known.
+    is_known: bool,
 }
 
 /// Values of one flag that are kept.
@@ -94,14 +96,19 @@ impl Arguments {
         &self.unknown
     }
 
-    /// The file name of the program.
+    /// The file name of the program, unless its defaults are known.
     pub(crate) fn program(&self) -> Option<&str> {
+        self.started().filter(|_| !self.is_known)
+    }
+
+    /// The file name of the program.
+    pub(crate) fn started(&self) -> Option<&str> {
         self.program.as_deref()
     }
 
-    /// Removes the name of a program whose defaults are known.
-    pub(crate) fn forget_program(&mut self) {
-        self.program = None;
+    /// Marks a program whose defaults are known.
+    pub(crate) fn know_program(&mut self) {
+        self.is_known = true;
     }
 
     /// Marks possible flags at a place that cannot be read.
@@ -441,7 +448,7 @@ fn take_words(
             Some((spelling, value)) => (spelling, Some(value.to_owned())),
             None => (word.text.as_str(), None),
         };
-        let flag = flags::by_spelling(spelling);
+        let flag = flags::of_script(spelling);
         let takes = flag.map_or(Takes::Many, |flag| flag.takes);
         let most = match (takes, &inline) {
             (Takes::On | Takes::Off, _) | (_, Some(_)) => 0,
@@ -485,6 +492,10 @@ fn take_words(
             draft.remark(RemarkKind::Unknown, spelling, line, message);
             continue;
         };
+        let retired = flags::retired_by_spelling(spelling);
+        if retired.is_some_and(|old| !has_successor(old, &source, line, draft)) {
+            continue;
+        }
         let open = std::iter::once(word).chain(behind).find(|word| !word.unknown.is_empty());
         let is_named = OF_TOKENIZER.contains(&flag.name) && open.is_some_and(names_the_last_part);
         if let Some(open) = open.filter(|_| !is_named) {
@@ -525,6 +536,22 @@ fn take_words(
         }
         arguments.insert(flag.name, Argument { values, source, line }, draft);
     }
+}
+
+/// Reports an option that current releases do not have. True if another one has its meaning.
+fn has_successor(old: flags::Retired, source: &str, line: Option<usize>, draft: &mut Draft) -> bool {
+    let flags::Retired { release, now, flag } = old;
+    let is_own = flags::by_name(flag.name).is_none();
+    let (kind, message) = match flag.effect {
+        Effect::NotModelled(what) => {
+            (RemarkKind::NotModelled, format!("; {}; its effect on {what} is not modelled", flag.note))
+        }
+        Effect::Mapped => (RemarkKind::Assumed, format!("; read as `{now}`")),
+        _ if is_own => (RemarkKind::Ignored, "; without effect on the time and memory of a step".to_owned()),
+        _ => return true,
+    };
+    draft.remark(kind, source, line, format!("retired in Megatron-LM {release}{message}"));
+    !is_own
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The table: one flag a line, named as Megatron's field.
 const TABLE: &str = include_str!("../../data/megatron_flags.csv");
+/// The options that earlier releases had.
+const RETIRED: &str = include_str!("../../data/megatron_retired.csv");
 /// Every option of Megatron-LM's own parser: spelling, number of values, their type and their words.
 pub(super) const PARSER: &str = include_str!("../../data/megatron_arguments.csv");
 
@@ -86,6 +88,17 @@ fn row(line: &'static str) -> Option<Flag> {
     let mut cells = line.split(',');
     let mut cell = || cells.next();
     let (name, spelling, takes, effect, since, note) = (cell()?, cell()?, cell()?, cell()?, cell()?, cell()?);
+    Some(kinds(name, spelling, takes, effect, since, note))
+}
+
+fn kinds(
+    name: &'static str,
+    spelling: &'static str,
+    takes: &str,
+    effect: &str,
+    since: &'static str,
+    note: &'static str,
+) -> Flag {
     let takes = match takes {
         "on" => Takes::On,
         "off" => Takes::Off,
@@ -100,7 +113,44 @@ fn row(line: &'static str) -> Option<Flag> {
         "kernel" => Effect::Kernel,
         _ => Effect::None,
     };
-    Some(Flag { name, spelling, takes, effect, since, note })
+    Flag { name, spelling, takes, effect, since, note }
+}
+
+/// An option that a release of Megatron-LM removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Retired {
+    /// The first release without it.
+    pub(crate) release: &'static str,
+    /// The option that replaced it; empty without one.
+    pub(crate) now: &'static str,
+    /// Its meaning: that of the current option, or its own.
+    pub(crate) flag: Flag,
+}
+
+/// The retired options by normal spelling, without those that the table of flags has a meaning for.
+fn retired() -> &'static BTreeMap<String, Retired> {
+    static RETIRED_FLAGS: OnceLock<BTreeMap<String, Retired>> = OnceLock::new();
+    RETIRED_FLAGS.get_or_init(|| {
+        let rows = RETIRED.lines().filter(|line| line.starts_with("--"));
+        let old = |line: &'static str| {
+            let mut cells = line.splitn(6, ',');
+            let mut cell = || cells.next();
+            let (spelling, release, now, takes, effect, note) =
+                (cell()?, cell()?, cell()?, cell()?, cell()?, cell()?);
+            let flag = match effect {
+                "" => return None,
+                "same" => by_spelling(now)?,
+                _ => kinds(spelling.trim_start_matches('-'), spelling, takes, effect, "", note),
+            };
+            Some((normal(spelling), Retired { release, now, flag }))
+        };
+        rows.filter_map(old).collect()
+    })
+}
+
+/// A retired option. Other programs reuse some of these names, so only arguments of Megatron are looked up.
+pub(crate) fn retired_by_spelling(spelling: &str) -> Option<Retired> {
+    retired().get(&normal(spelling)).copied()
 }
 
 /// Dashes and underscores are one to this table.
@@ -111,6 +161,11 @@ fn normal(spelling: &str) -> String {
 /// The flag of a field.
 pub(crate) fn by_name(name: &str) -> Option<Flag> {
     flags().by_name.get(name).copied()
+}
+
+/// The flag of a spelling in arguments of Megatron: a current one, or a retired one with its meaning.
+pub(crate) fn of_script(spelling: &str) -> Option<Flag> {
+    retired_by_spelling(spelling).map(|old| old.flag).or_else(|| by_spelling(spelling))
 }
 
 /// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a known field.
@@ -280,6 +335,27 @@ mod tests {
         assert_eq!(by_spelling("--apply-rope-fusion").map(|f| f.takes), Some(Takes::On));
         assert_eq!(by_spelling("--frobnicate"), None);
         assert_eq!(near("--tensor-model-paralel-size").as_deref(), Some("--tensor-model-parallel-size"));
+    }
+
+    #[test]
+    fn retired_options_have_a_meaning_or_a_current_name() {
+        let rows: Vec<&str> = RETIRED.lines().filter(|line| line.starts_with("--")).collect();
+        assert!(rows.len() > 130, "{}", rows.len());
+        for row in rows {
+            let cells: Vec<&str> = row.split(',').collect();
+            let [option, release, now, takes, effect, note] = cells[..] else { panic!("{row}") };
+            assert!(!release.is_empty() && matches!(takes, "on" | "off" | "one" | "many"), "{row}");
+            assert_eq!(retired_by_spelling(option).is_some(), !effect.is_empty(), "{row}");
+            assert!(of_script(option).is_some(), "{row}");
+            assert_eq!(matches!(effect, "time" | "memory" | "both"), !note.is_empty(), "{row}");
+            let is_current = |option: &str| PARSER.lines().any(|line| line.split(',').next() == Some(option));
+            assert!(now.is_empty() || is_current(now) || by_spelling(now).is_some(), "{row}");
+        }
+        let old = |option| retired_by_spelling(option).map(|old| (old.release, old.flag.name));
+        assert_eq!(old("--batch-size"), Some(("2.0", "micro_batch_size")));
+        assert_eq!(old("--model_parallel_size"), Some(("2.0", "tensor_model_parallel_size")));
+        assert_eq!(old("--num-layers"), None);
+        assert_eq!(count(["--batch-size", "--model-parallel-size"]), 0, "names of other programs");
     }
 
     #[test]

@@ -122,9 +122,45 @@ fn degrees(arguments: &Arguments, draft: &mut Draft) {
     }
 }
 
+/// Families of models with parts that GPT does not have, as forks name programs after them.
+const FAMILIES: &[&str] = &[
+    "llama", "qwen", "mistral", "mixtral", "baichuan", "gemma", "internlm", "deepseek", "glm", "falcon",
+    "aquila",
+];
+
+/// Fields that choose such parts.
+const PARTS: &[&str] = &[
+    "swiglu",
+    "normalization",
+    "position_embedding_type",
+    "use_rotary_position_embeddings",
+    "untie_embeddings_and_output_weights",
+    "add_bias_linear",
+];
+
+/// Leaves the parts of a model open if the program is named after a family and no flag chooses any: its code
+/// builds the family, not Megatron-LM's default of GPT-2.
+fn parts(arguments: &Arguments, draft: &mut Draft) {
+    let Some(program) = arguments.started() else { return };
+    let is_named = FAMILIES.iter().any(|family| program.to_ascii_lowercase().contains(family));
+    if !is_named || PARTS.iter().any(|field| arguments.mentions(field)) {
+        return;
+    }
+    let why = "the program is named after a model family, whose parts no flag sets";
+    for part in ["gated_mlp", "norm", "position", "tied", "biases", "activation"] {
+        let key = format!("model.{part}");
+        if draft.origins().iter().any(|origin| origin.key == key && origin.line.is_none()) {
+            draft.leave_open(&key, program, None, why);
+        }
+    }
+    let message = format!("{why}: MLP, norm, positions, biases and tying of embeddings have no default");
+    draft.remark(RemarkKind::Unresolved, program, None, message);
+}
+
 /// Leaves open what a fork's own defaults decide.
 pub(super) fn leave_open(arguments: &Arguments, draft: &mut Draft) {
     degrees(arguments, draft);
+    parts(arguments, draft);
     let is_own = arguments.program().is_some_and(|name| !PROGRAMS.iter().any(|own| name.starts_with(own)));
     for (flag, line) in arguments.unknown() {
         let parts: Vec<String> = flag.split(['-', '_', '.']).map(str::to_ascii_lowercase).collect();

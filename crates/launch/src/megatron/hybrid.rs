@@ -1,5 +1,5 @@
 //! Models that only a `config.json` can describe: layers by a pattern of letters, gated delta nets, sparse
-//! attention.
+//! attention, sinks.
 //!
 //! Responsible for: writing that text from Megatron's arguments. Patterns with unknown letters are errors.
 
@@ -29,7 +29,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         match f.arguments.word("experimental_attention_variant") {
             Some("gated_delta_net" | "gdn") => (delta_net(f)?, "experimental_attention_variant"),
             Some("dsa") => (sparse(f)?, "experimental_attention_variant"),
-            _ => return None,
+            _ => (sinks(f)?, "softmax_type"),
         }
     };
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
@@ -175,6 +175,53 @@ fn delta_net(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
             ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size"),
         ],
     );
+    Some(map)
+}
+
+/// gpt-oss: a sink in each head's softmax, and experts with biases, the router's included.
+fn sinks(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
+    let is = |name: &str, word: &str| f.arguments.word(name) == Some(word);
+    let has_experts = f.arguments.get("num_experts").is_some() && f.arguments.is_on("quick_geglu");
+    let every = f.arguments.get("moe_layer_freq").map(|argument| argument.values.join(" "));
+    let everywhere = every.is_none_or(|text| {
+        text == "1" || super::lists::read(&text).is_some_and(|list| list.iter().all(|flag| *flag == 1))
+    });
+    let is_family = is("softmax_type", "learnable")
+        && is("normalization", "RMSNorm")
+        && is("position_embedding_type", "rope")
+        && f.arguments.get("activation_func_clamp_value").is_some()
+        && f.arguments.switch("add_bias_linear").unwrap_or(true);
+    if !(is_family && has_experts && everywhere) {
+        return None;
+    }
+    let layers = f.count("num_layers").filter(|layers| *layers <= MOST_LAYERS as u64)?;
+    let mut map = common(f, "gpt_oss")?;
+    let (hidden, heads) = (f.count("hidden_size")?, f.count("num_attention_heads")?.max(1));
+    map.entry("head_dim".to_owned()).or_insert_with(|| json!(hidden / heads));
+    map.insert("num_hidden_layers".to_owned(), json!(layers));
+    let pairs = [
+        ("num_experts", "num_local_experts"),
+        ("moe_router_topk", "num_experts_per_tok"),
+        ("moe_ffn_hidden_size", "intermediate_size"),
+    ];
+    put(f, &mut map, &pairs);
+    let words = f.arguments.get("window_size").map(|argument| argument.values.join(","));
+    let left = words.and_then(|text| {
+        text.trim_matches(['(', ')', '\'', '"']).split(',').next()?.trim().parse::<u64>().ok()
+    });
+    if let Some(left) = left {
+        map.insert("sliding_window".to_owned(), json!(left.saturating_add(1)));
+    }
+    let skipped = f.arguments.word("window_attn_skip_freq").map(str::to_owned).unwrap_or_default();
+    let list = super::lists::read(&skipped).filter(|list| list.len() as u64 == layers);
+    let slides = |layer: u64| match (&list, skipped.parse::<u64>()) {
+        _ if left.is_none() => false,
+        (_, Ok(every)) => every == 0 || !(layer + 1).is_multiple_of(every),
+        (Some(list), _) => list.get(layer as usize).is_some_and(|flag| *flag == 1),
+        _ => true,
+    };
+    let kind = |layer: u64| if slides(layer) { "sliding_attention" } else { "full_attention" };
+    map.insert("layer_types".to_owned(), json!((0..layers).map(kind).collect::<Vec<_>>()));
     Some(map)
 }
 

@@ -35,6 +35,14 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let hidden = f.copy("hidden_size", "model.hidden");
     f.copy("num_attention_heads", "model.heads");
     f.copy("max_position_embeddings", "model.max_positions");
+    if f.arguments.get("moe_latent_size").is_some() {
+        let message = "experts in a narrower latent space; its effect on time and memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "moe_latent_size", message);
+    }
+    if f.arguments.word("softmax_type") == Some("learnable") {
+        let message = "a learned sink adds one parameter per head; its effect on memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "softmax_type", message);
+    }
     attention(f);
     normalization(f);
     let biases = f.arguments.switch("add_bias_linear").unwrap_or(true);

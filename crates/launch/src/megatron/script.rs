@@ -258,7 +258,7 @@ fn started(
     }
     if dialect != dialect::Dialect::Megatron {
         // A known program, whose model flags have a reader.
-        arguments.forget_program();
+        arguments.know_program();
     }
     if arguments.iter().any(|(name, _)| flags::by_name(name).is_some_and(|flag| flag.since == "mindspeed")) {
         draft.front_end("mindspeed");

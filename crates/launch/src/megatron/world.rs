@@ -182,5 +182,14 @@ fn of_launchers(launch: &Command, script: &Script, batch: &Batch, draft: &mut Dr
         let source = format!("{} {}", nodes.source, per_node.source);
         return World { ranks: Some(ranks), per_node: per_node.value, source, line: nodes.line };
     }
+    let tasks = if tasks.value.is_none() { of_rendezvous(script).unwrap_or(tasks) } else { tasks };
     World { ranks: tasks.value, per_node: per_node.value, source: tasks.source, line: tasks.line }
+}
+
+/// The ranks of a job without a launcher, whose script sets the variables of PyTorch's rendezvous.
+fn of_rendezvous(script: &Script) -> Option<Resolved> {
+    script.variables.get("RANK")?;
+    let [size] = script.variables.get("WORLD_SIZE")?.as_slice() else { return None };
+    let value = number(&size.text).filter(|_| size.unknown.is_empty())?;
+    Some(Resolved { value: Some(value), source: format!("WORLD_SIZE={value}"), line: Some(size.line) })
 }

@@ -257,6 +257,8 @@ impl Walker<'_> {
                 self.variables.script = script;
                 self.variables.program = program;
             }
+            // Python's virtual environments have no settings of a run.
+            Err(_) if name.text.ends_with("bin/activate") => {}
             Err(why) => {
                 self.script.has_missing = true;
                 let text = name.text.as_str();

@@ -56,7 +56,9 @@ pub(super) fn is_one(text: &str) -> bool {
             value.trim_start_matches([' ', '=', '"', '\'']).starts_with('$')
         })
     };
-    text.contains("--job.config") || text.lines().any(has_value)
+    let has_registry =
+        || text.contains("torchtitan") && text.contains("--module") && text.contains("--config");
+    text.contains("--job.config") || text.lines().any(has_value) || has_registry()
 }
 
 /// Reads a script; `None` if no command of it names a configuration file or has overrides.
@@ -72,9 +74,14 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     let overrides = |words: &[Word]| {
         words.iter().any(|word| SECTIONS.iter().any(|section| word.text.starts_with(section)))
     };
+    // Configurations in Python have a name in the registry of a module.
+    let of_registry = |words: &[Word]| {
+        let has = |flag: &str| words.iter().any(|word| word.text.split('=').next() == Some(flag));
+        has("--module") && has("--config")
+    };
     let last =
         |fits: &dyn Fn(&[Word]) -> bool| script.commands.iter().rev().find(|command| fits(&command.words));
-    let Some(command) = last(&names_file).or_else(|| last(&overrides)) else {
+    let Some(command) = last(&names_file).or_else(|| last(&overrides)).or_else(|| last(&of_registry)) else {
         return Ok(None);
     };
     let mut open: Vec<(String, usize, String)> =

@@ -240,6 +240,10 @@ fn both_generations_are_written_in_their_own_words() {
         assert!(python.contains(line), "{line}\n{python}");
     }
     assert_eq!(value(&read(toml), "plan.precision.preset"), "\"fp8\"");
+    // Neither of the two files pads the vocabulary.
+    let out = written(&["model.name=llama-3-8b", "cluster.devices=64", "plan.vocabulary_multiple=128"]);
+    let lost = out.not_expressed.iter().find(|lost| lost.key == "plan.vocabulary_multiple").expect("lost");
+    assert!(!lost.message.contains(" alone: "), "{}", lost.message);
     // No n gives 5 of 32 / 4 layers.
     let out = written(&[
         "model.name=llama-3-8b",
@@ -285,6 +289,24 @@ fn the_python_of_a_pipeline_is_read_with_its_model() {
     ]);
     let python = read(&out.files[1].text);
     assert_eq!(value(&python, "plan.software"), "\"torchtitan-2024-compile+cuda-graphs\"");
+}
+
+/// `trainer.py`: a step with pipelines is not captured, and the configuration is rejected unless it says so.
+#[test]
+fn graphs_of_a_pipeline_are_rejected_and_not_priced() {
+    let of = |stages: u64, switch: &str| {
+        let text = format!(
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nmax_context_length = 4096\n\
+             num_tokens_per_microbatch_per_dp_rank = 4096\n{switch}[parallelism]\npipeline_parallel_degree = {stages}\n"
+        );
+        let launch = read(&text);
+        let invalid = remarks(&launch, RemarkKind::Invalid).len();
+        (value(&launch, "plan.software").contains("cuda-graphs"), invalid)
+    };
+    assert_eq!(of(1, "disable_cuda_graphs = false\n"), (true, 0));
+    assert_eq!(of(2, "disable_cuda_graphs = false\n"), (false, 1));
+    assert_eq!(of(2, ""), (false, 1));
+    assert_eq!(of(2, "disable_cuda_graphs = true\n"), (false, 0));
 }
 
 #[test]

@@ -32,6 +32,7 @@ const SCRIPTS: &[(&str, Dialect)] = &[
     ("openrlhf.cli.train_kto", Dialect::OpenRlhf),
     ("openrlhf.cli.train_kd", Dialect::OpenRlhf),
     ("openrlhf.cli.train_ppo_ray", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_ppo", Dialect::OpenRlhf),
 ];
 
 /// Flags of a script on Transformers' arguments: the micro-batch, and names of the model.

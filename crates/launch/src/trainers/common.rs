@@ -77,7 +77,8 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
 /// Tests whether a script uses Transformers' `TrainingArguments`, whose defaults then apply. The test uses
 /// flags that custom loops rarely have.
 pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
-    const OWN: [&str; 10] = [
+    const OWN: [&str; 11] = [
+        "do_train",
         "logging_steps",
         "save_strategy",
         "save_steps",

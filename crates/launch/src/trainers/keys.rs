@@ -147,6 +147,8 @@ pub(super) fn is_known(path: &str) -> bool {
         || KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
 }
 
+/// A head that is not the vocabulary's: the estimate is an upper bound.
+const CLASSES: &str = "a head of a few classes replaces the vocabulary's, which is estimated: an upper bound";
 /// A kernel of layers that a file turns off alone: the feature stands for all of them.
 const OF_ALL_KERNELS: Meaning = Lost(
     &["true"],
@@ -385,6 +387,8 @@ pub(super) const KNOWN: &[Known] = &[
         "vllm_mode",
         Lost(&["server"], "generation on the same devices is not modelled: its memory is not counted"),
     ),
+    ("num_labels", Lost(&[], CLASSES)),
+    ("process_reward_model", Lost(&["false"], CLASSES)),
     ("reward_model", Lost(&[], "the reward model's forward pass and memory are not modelled")),
     ("tiled_mlp", Lost(&["false"], "MLPs are estimated without tiles")),
     ("qat.*", Lost(&[], "quantization while training is not estimated")),

@@ -196,12 +196,14 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
         }
         return;
     }
-    // Without launched processes one process trains, which spreads the model over several visible devices.
+    // LLaMA-Factory's program launches a process for each visible device (`src/llamafactory/launcher.py`).
+    // Elsewhere one process trains, which spreads the model over several visible devices.
     let path = "CUDA_VISIBLE_DEVICES";
-    let visible = fields.take(path).map(|entry| entry.data.plain());
-    if nodes == 1
-        && visible.is_some_and(|visible| !visible.is_empty() && visible.chars().all(|c| c.is_ascii_digit()))
-    {
-        fields.set("cluster.devices", &1_u64, path);
+    let Some(visible) = fields.take(path).map(|entry| entry.data.plain()) else { return };
+    let is_list = visible.split(',').all(|device| device.trim().parse::<u32>().is_ok());
+    let count = visible.split(',').count() as u64;
+    let launches = fields.word("program").is_some_and(|program| program.starts_with("llamafactory-cli"));
+    if is_list && (launches || (nodes == 1 && count == 1)) {
+        fields.set("cluster.devices", &count.saturating_mul(nodes), path);
     }
 }

@@ -123,7 +123,7 @@ impl PlanSpec {
             },
             schedule,
             layers_per_stage: self.layers(software, model, pipeline.saturating_mul(virtual_stages)),
-            overlap: self.overlap(software, sequence_parallel, schedule, virtual_stages),
+            overlap: self.overlap(software, sequence_parallel, schedule, (pipeline, virtual_stages)),
             attention_kernel: self.attention_kernel.unwrap_or(AttentionKernel::Auto),
             software: software.id.clone(),
             dropout: self.dropout.unwrap_or(software.dropout),
@@ -147,17 +147,18 @@ impl PlanSpec {
         software: &Software,
         sequence_parallel: bool,
         schedule: Schedule,
-        virtual_stages: u64,
+        (pipeline, virtual_stages): (u64, u64),
     ) -> Overlap {
         let usual = software.overlap;
         let transfers = usual.pipeline && software.offers.overlaps_transfers(schedule, virtual_stages);
+        let experts = usual.expert && software.offers.overlaps_experts(pipeline, virtual_stages);
         Overlap {
             gradient_reduce: self.overlap_gradient_reduce.unwrap_or(usual.gradient_reduce),
             parameter_gather: self.overlap_parameter_gather.unwrap_or(usual.parameter_gather),
             // Userbuffers need the sequence-parallel form of the collectives.
             tensor: self.overlap_tensor.unwrap_or(usual.tensor && sequence_parallel),
             pipeline: self.overlap_pipeline.unwrap_or(transfers),
-            expert: self.overlap_expert.unwrap_or(usual.expert),
+            expert: self.overlap_expert.unwrap_or(experts),
         }
     }
 

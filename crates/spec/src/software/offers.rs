@@ -57,6 +57,9 @@ pub struct Offers {
     pub recompute_activation_of_experts: bool,
     /// True if 1F1B without interleaving waits for its transfers, even where `overlap` includes them.
     pub overlaps_transfers_only_interleaved: bool,
+    /// True if exchanges of experts hide under passes of another chunk, so that pipelines need virtual
+    /// stages.
+    pub overlaps_experts_only_interleaved: bool,
 }
 
 impl Offers {
@@ -93,6 +96,7 @@ impl Offers {
             },
             recompute_activation_of_experts: false,
             overlaps_transfers_only_interleaved: false,
+            overlaps_experts_only_interleaved: false,
         }
     }
 
@@ -111,6 +115,12 @@ impl Offers {
             && schedule == Schedule::OneForwardOneBackward
             && virtual_stages <= 1;
         self.overlap.pipeline && !waits
+    }
+
+    /// True if exchanges of experts can be overlapped in a pipeline of so many stages and chunks per rank.
+    pub fn overlaps_experts(&self, pipeline_parallel: u64, virtual_stages: u64) -> bool {
+        let waits = self.overlaps_experts_only_interleaved && pipeline_parallel > 1 && virtual_stages <= 1;
+        self.overlap.expert && !waits
     }
 }
 

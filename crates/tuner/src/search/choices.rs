@@ -4,6 +4,7 @@
 
 use super::counts::divisors;
 use super::pieces::Degrees;
+use super::shapes::Shape;
 use super::space::{Shardings, Space, overlap};
 use super::strategy::Strategy;
 use railwright_spec::plan::{ContextKind, Overlap, Schedule, Sharding};
@@ -115,6 +116,20 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
 pub(super) fn overlaps_transfers(space: &Space, schedule: Schedule, virtual_stages: u64) -> bool {
     let offered = |offers: &Offers| offers.overlaps_transfers(schedule, virtual_stages);
     space.offers.as_ref().is_none_or(offered) || !space.overlap_pipeline.contains(&false)
+}
+
+/// Tests whether only some shapes hide exchanges of experts. If the user allows only hidden ones, all do.
+pub(super) fn splits_shapes(space: &Space, strategy: &Strategy) -> bool {
+    let is_open = space.overlap_expert.contains(&true) && space.overlap_expert.contains(&false);
+    strategy.expert > 1
+        && is_open
+        && space.offers.as_ref().is_some_and(|offers| !offers.overlaps_experts(strategy.pipeline, 1))
+}
+
+/// Tests whether a strategy hides exchanges of experts as its software does under a shape.
+pub(super) fn suits(space: &Space, strategy: &Strategy, shape: &Shape) -> bool {
+    let offered = |offers: &Offers| offers.overlaps_experts(strategy.pipeline, shape.virtual_stages);
+    !splits_shapes(space, strategy) || space.offers.as_ref().is_some_and(offered) == strategy.overlap.expert
 }
 
 /// Tests whether blocking transfers must be tried in addition to overlapped ones. Steps of zero-bubble

@@ -385,12 +385,19 @@ fn overlaps(
         && virtual_stages == 1;
     let pipelines =
         if waits && space.overlap_pipeline.len() > 1 { vec![false] } else { space.overlap_pipeline.clone() };
+    // Its exchanges of experts hide under the passes of another chunk.
+    let exposes = degrees.expert > 1
+        && space.offers.as_ref().is_some_and(|offers| offers.overlaps_experts_only_interleaved)
+        && degrees.pipeline > 1
+        && virtual_stages == 1;
+    let experts =
+        if exposes && space.overlap_expert.len() > 1 { vec![false] } else { space.overlap_expert.clone() };
     let mut found = Vec::new();
     for &gradient_reduce in &space.overlap_gradient_reduce {
         for &parameter_gather in &space.overlap_parameter_gather {
             for &tensor in &tensors {
                 for &pipeline in &pipelines {
-                    for &expert in &space.overlap_expert {
+                    for &expert in &experts {
                         found.push(Overlap { gradient_reduce, parameter_gather, tensor, pipeline, expert });
                     }
                 }

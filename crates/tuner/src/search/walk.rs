@@ -15,7 +15,10 @@ mod rungs;
 use self::place::{Place, expand, treat};
 use self::rungs::Rungs;
 use super::bound::{Prefix, StepTerms};
-use super::choices::{blocks_too, context_kinds, overlaps_transfers, sequence_parallel, shardings, switches};
+use super::choices::{
+    blocks_too, context_kinds, overlaps_transfers, sequence_parallel, shardings, splits_shapes, suits,
+    switches,
+};
 use super::counts::divisors;
 use super::engine::{Search, Worker};
 use super::families::Family;
@@ -30,7 +33,7 @@ use crate::simplicity::{TIGHT, UnusualFeature, UnusualFeatures, complexity, has_
 use railwright_calculator::costing::Costing;
 use railwright_calculator::memory::{ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown};
 use railwright_calculator::prepared::{Priced, Setting, step_time, step_time_again, time_outside_passes};
-use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
+use railwright_spec::plan::{Layout, Overlap, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
 
@@ -84,7 +87,7 @@ pub(super) fn piece(
             search.wants(worker, incumbent, piece.families.iter().copied(), place.oddities, (bound, 0.0));
         if !is_wanted {
             least = least.min(bound);
-            let rungs = piece.shapes.get(place.shapes).map_or(0, |(_, shaped)| shaped.rungs);
+            let rungs = piece.shapes.get(place.shapes).map_or(0, |(_, shaped)| piece.rungs(place, shaped));
             let all = rungs * piece.shardings.len() as u64;
             found.counters.enumerated += all * place.ways * place.copies;
             found.counters.dominated += all * (place.ways * place.copies - 1);
@@ -188,9 +191,16 @@ impl<'s, 'a> Piece<'s, 'a> {
                         continue;
                     }
                     let (overlap, ways) = switches(space, &strategy);
-                    strategy.overlap = overlap;
-                    worker.plan.overlap = overlap;
-                    self.place(&strategy, ways, &mut worker.plan, &mut places, first_look);
+                    // Layers cost the same under all shapes, unless only some hide exchanges of experts.
+                    for is_hidden in [true, false] {
+                        strategy.overlap = Overlap { expert: overlap.expert && is_hidden, ..overlap };
+                        let is_again = !is_hidden && !splits_shapes(space, &strategy);
+                        if is_again || !shaped.shapes.iter().any(|shape| suits(space, &strategy, shape)) {
+                            continue;
+                        }
+                        worker.plan.overlap = strategy.overlap;
+                        self.place(&strategy, ways, &mut worker.plan, &mut places, first_look);
+                    }
                     if first_look {
                         break;
                     }
@@ -285,6 +295,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
             let Some((_, shaped)) = self.shapes.get(place.shapes) else { continue };
             for (shape, of) in shaped.shapes.iter().enumerate() {
+                if !suits(&self.search.space, &place.strategy, of) {
+                    continue;
+                }
                 let passes = place.prefix.passes(
                     of,
                     self.degrees.pipeline,

@@ -8,6 +8,14 @@ use super::super::pipeline::layout_of;
 use super::Stated;
 use crate::{Draft, RemarkKind};
 
+/// Names of matrices in Megatron-LM's legacy models, and in Megatron-Core.
+const MATRICES: &[(&str, &str)] = &[
+    ("query_key_value", "linear_qkv"),
+    ("dense", "linear_proj"),
+    ("dense_h_to_4h", "linear_fc1"),
+    ("dense_4h_to_h", "linear_fc2"),
+];
+
 /// Translates the flags in every dialect: no other program has flags of these names.
 pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mut Draft) {
     if let Some(stage) = arguments.word("stage").map(str::to_ascii_lowercase)
@@ -87,7 +95,12 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         says.adapter = Some((source.clone(), line));
         says.rank = number(arguments, "lora_r").map(|rank| (rank, source, line));
         let (source, line) = arguments.origin("lora_target_modules");
-        says.targets = arguments.get("lora_target_modules").map(|names| (names.values.clone(), source, line));
+        let names = arguments.get("lora_target_modules").map(|names| names.values.iter());
+        let current = |name: &String| {
+            let renamed = MATRICES.iter().find(|(old, _)| old == name);
+            renamed.map_or(name.as_str(), |(_, now)| now).to_owned()
+        };
+        says.targets = names.map(|names| (names.map(current).collect(), source, line));
     }
 }
 

@@ -98,9 +98,10 @@ fn missing(model: &Model, plan: &Plan, offers: &Offers) -> Vec<String> {
 fn hidden(plan: &Plan, offers: &Offers) -> Vec<&'static str> {
     let (overlap, offered) = (plan.overlap, offers.overlap);
     let transfers = offers.overlaps_transfers(plan.schedule, plan.virtual_stages);
+    let experts = offers.overlaps_experts(plan.pipeline_parallel, plan.virtual_stages);
     [
         (plan.tensor_parallel > 1 && overlap.tensor && !offered.tensor, "tensor-parallel communication"),
-        (plan.expert_parallel > 1 && overlap.expert && !offered.expert, "expert-parallel communication"),
+        (plan.expert_parallel > 1 && overlap.expert && !experts, "expert-parallel communication"),
         (plan.pipeline_parallel > 1 && overlap.pipeline && !transfers, "transfers between stages"),
     ]
     .into_iter()
@@ -137,20 +138,5 @@ mod tests {
         );
         let zero_bubble = PlanSpec { schedule: Some(Schedule::ZbH2), ..pipelined };
         assert!(message_of(&zero_bubble).expect("not in Megatron").contains("the schedule `zb-h2`"));
-    }
-
-    #[test]
-    fn no_generation_lacks_what_it_does_by_default() {
-        let model = model::by_name("llama-3-8b").expect("known");
-        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
-        for generation in software::generations() {
-            let spec = PlanSpec {
-                software: Some(generation.id.clone()),
-                tensor_parallel: Some(1),
-                ..PlanSpec::default()
-            };
-            let plan = spec.resolve(&model, &cluster).expect("possible");
-            assert_eq!(check(&model, &plan), None, "{}", generation.id);
-        }
     }
 }

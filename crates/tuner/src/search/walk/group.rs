@@ -3,9 +3,10 @@
 //! Responsible for: the lower bound on a place's time, and the nearest misses if nothing of a group fits.
 //! Does not time.
 
+use super::super::choices::{splits_shapes, suits};
 use super::super::engine::Worker;
 use super::super::results::{Entry, Results};
-use super::super::shapes::Shape;
+use super::super::shapes::{Shape, Shaped};
 use super::super::strategy::Strategy;
 use super::Piece;
 use super::place::Place;
@@ -27,6 +28,15 @@ impl Piece<'_, '_> {
         let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
         let fuses = self.search.space.schedules.contains(&Schedule::DualPipe);
         place.terms.step(place.prefix.shared(self.degrees.pipeline, micro_batches, fuses))
+    }
+
+    /// Number of strategies of a place that differ only in shape and recompute.
+    pub(super) fn rungs(&self, place: &Place, shaped: &Shaped) -> u64 {
+        let (space, strategy) = (&self.search.space, &place.strategy);
+        if !splits_shapes(space, strategy) {
+            return shaped.rungs;
+        }
+        shaped.shapes.iter().filter(|shape| suits(space, strategy, shape)).map(Shape::rungs).sum()
     }
 
     /// Keeps the nearest misses of a group of which nothing fits.

@@ -94,7 +94,8 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
     let is_between = |c: char| if is_printed { c.is_whitespace() } else { c == ',' };
     let mut pairs: Vec<(String, String)> = Vec::new();
     for part in layout.split(is_between).map(str::trim).filter(|part| !part.is_empty()) {
-        match (pairs.last_mut(), part.strip_prefix("--")) {
+        let flag = part.starts_with('-').then(|| part.trim_start_matches('-'));
+        match (pairs.last_mut(), flag) {
             // A part without a name continues the value before it, as in `layers-per-stage=3,4,4`.
             (Some((_, value)), None) if !is_printed && part.starts_with(|c: char| c.is_ascii_digit()) => {
                 value.push(',');
@@ -146,8 +147,9 @@ mod tests {
         ] {
             assert!(found.contains(&(path.to_owned(), value.to_owned())), "{found:?}");
         }
-        let printed = of("--tp 8 --pp 4 --layers-per-stage 3,4,4");
-        assert_eq!(printed, found);
+        assert_eq!(of("--tp 8 --pp 4 --layers-per-stage 3,4,4"), found);
+        assert_eq!(of("-tp 8 -pp=4 --layers-per-stage 3,4,4"), found);
+        assert!(flags("-tpp 8").unwrap_err().to_string().contains("'--tpp'"));
         assert!(flags("tpp=8").unwrap_err().to_string().contains("tpp"));
     }
 }
