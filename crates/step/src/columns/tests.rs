@@ -74,6 +74,47 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     assert_eq!(waits, [((second, 2), (compute[0].id, 1)), ((compute[0].id, 0), (second, 0))]);
 }
 
+/// Names of the bubbles of a timeline, in order of tracks.
+fn bubble_names(columns: &Columns) -> Vec<&str> {
+    let of = |track: &Track| {
+        let bubbles =
+            track.names.iter().zip(&track.colours).filter(|(_, colour)| **colour == Class::Bubble as u8);
+        bubbles.map(|(name, _)| *name as usize).collect::<Vec<_>>()
+    };
+    columns.tracks.iter().flat_map(of).map(|name| columns.names[name].as_str()).collect()
+}
+
+#[test]
+fn bubbles_name_what_they_wait_for() {
+    let columns = of_step(&two_stages(), &Options::default());
+    assert_eq!(
+        bubble_names(&columns),
+        [
+            "bubble, waits for backward 0 of stage 1",
+            "bubble: filling, waits for forward 0 of stage 0",
+            "bubble: draining, waits for backward 0 of stage 0"
+        ]
+    );
+    // Each rank has its waits with their times, the longest first, and no bubble without a cause.
+    let waits: Vec<Vec<(&str, u32, Option<u32>, i64)>> = columns
+        .bubbles
+        .iter()
+        .map(|row| row.waits.iter().map(|w| (w.name.as_str(), w.stage, w.micro_batch, w.time_ns)).collect())
+        .collect();
+    assert_eq!(waits[0], [("backward", 1, Some(0), 30)]);
+    assert_eq!(waits[1], [("backward", 0, Some(0), 21), ("forward", 0, Some(0), 10)]);
+    assert!(columns.bubbles.iter().all(|row| row.no_cause_ns == 0));
+    // Without dependencies only the end of the pipeline is known.
+    let mut apart = two_stages();
+    apart.dependencies.clear();
+    let columns = of_step(&apart, &Options::default());
+    assert_eq!(
+        bubble_names(&columns),
+        ["bubble", "bubble: filling", "bubble: draining, waits for backward 0 of stage 0"]
+    );
+    assert_eq!((columns.bubbles[0].no_cause_ns, columns.bubbles[1].no_cause_ns), (30, 10));
+}
+
 #[test]
 fn passes_are_rows_of_their_own_where_operators_are_shown() {
     let mut step = two_stages();
