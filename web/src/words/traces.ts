@@ -369,6 +369,7 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 export const unknown = 'unknown'
 export const notSpecified = (lacking: Part) => `no run is set, so there is ${lacking}`
 export const unnamed = (ranks: Part) => `(${ranks} unnamed)`
+export const processGroupsOfTheLayout = 'Process groups of the layout'
 export const layoutOf = (sizes: Part) => `layout ${sizes}`
 export const processGroups = (number: Part) => `Process groups: ${number}`
 export const annotationsStandForModules = '; annotations are shown in place of modules, which were not recorded'

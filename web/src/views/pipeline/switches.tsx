@@ -7,13 +7,13 @@ import { playground } from '../../api/playground/marker'
 import { report } from '../../api/report'
 import { ofPrefix } from '../../state/fragment'
 import { change, location, own as ownOf } from '../../state/location'
-import { run, runText } from '../../state/run'
+import { run, runText, toArguments } from '../../state/run'
 import { numbersOf } from '../../state/valid'
 import { copy } from '../../ui/clipboard'
 import { Combobox, type Option } from '../../ui/combobox'
 import { Label } from '../../ui/fields'
 import { FileButton } from '../../ui/file-button'
-import { ofSchedule, withHeld } from '../calculator/holding'
+import { HOLDING, heldPlan, ofSchedule, withHeld } from '../calculator/holding'
 import { heldMark } from '../calculator/scenarios'
 import { optionsOf } from '../calculator/wording'
 import { useValid } from '../parts/dimensions'
@@ -32,11 +32,15 @@ interface Props {
 
 export function Switches(props: Props) {
   const plan = props.estimate?.plan
-  const valid = useValid(props.hasRun && !report ? run.value : null)
+  const asks = props.hasRun && !report
+  const free = useValid(asks ? run.value : null)
+  // Another schedule or other virtual stages hold the sizes of an auto plan: their values are those valid with the plan that is shown.
+  const held = useValid(asks ? { ...run.value, ...toArguments(heldPlan(runText.value, props.estimate)) } : null)
   const chunks = runText.value.vp ?? String(plan?.virtual_stages ?? '')
   const schedule = runText.value.schedule ?? plan?.schedule ?? ''
   /** Valid values, and the current one. */
   const offered = (flag: string, current: string) => {
+    const valid = HOLDING.includes(flag) ? held : free
     const listed = numbersOf(valid, flag).every(Number.isFinite) ? numbersOf(valid, flag).map(String) : (valid.get(flag) ?? [])
     return current === '' || listed.includes(current) ? listed : [current, ...listed]
   }

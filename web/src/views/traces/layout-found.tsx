@@ -63,7 +63,7 @@ export function LayoutFound({ layout, isOwn }: { layout: JobLayout; isOwn: boole
         <details>
           <summary>{texts.processGroups(layout.groups.reduce((sum, row) => sum + row.groups, 0).toLocaleString('en'))}</summary>
           <Table
-            caption={texts.groups}
+            caption={texts.processGroupsOfTheLayout}
             columns={columns}
             rows={layout.groups}
             identify={(row) => `${row.label} ${row.ranks} ${row.stride} ${row.evidence} ${row.inferred}`}
