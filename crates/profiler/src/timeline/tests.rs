@@ -278,8 +278,9 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
     for row in &columns.bubbles {
         let all: i64 = row.parts.iter().map(|part| part.time_ns).sum();
         let waits: i64 = row.waits.iter().map(|wait| wait.time_ns).sum();
-        assert!(waits + row.no_cause_ns <= all && !row.waits.is_empty(), "{row:?}");
+        assert!(waits + row.no_cause_ns <= all, "{row:?}");
     }
+    assert!(columns.bubbles.iter().any(|row| !row.waits.is_empty()), "{:?}", columns.bubbles);
     // Rank 2 is idle in every forward pass of this step, so the others wait longest for it.
     let mut of = std::collections::BTreeMap::new();
     for [(from, _), (to, span)] in &awaited {
