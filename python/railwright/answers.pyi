@@ -6644,6 +6644,27 @@ class Bubble(Record):
     @property
     def cause(self) -> Literal["schedule", "imbalance", "message", "stall", "jitter", "launch", "outside"]:
         """Cause."""
+    @property
+    def awaited(self) -> AwaitedPass | None:
+        """Pass of another rank that the rank waits for. `None` if the chain of passes has none: the cause is on the rank itself, or not recorded."""
+
+class AwaitedPass(Record):
+    """A pass that a bubble waits for."""
+    @property
+    def stage(self) -> int:
+        """Stage."""
+    @property
+    def rank(self) -> int:
+        """Rank."""
+    @property
+    def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
+        """Kind."""
+    @property
+    def micro_batch(self) -> int | None:
+        """Micro-batch, if known."""
+    @property
+    def chunk(self) -> int:
+        """Virtual stage."""
 
 class Causes(Record):
     """Nanoseconds by cause."""
@@ -6756,6 +6777,9 @@ class Profile(Answer):
     def missing_ranks(self) -> list[int]:
         """Numbers of the first missing ranks."""
     @property
+    def layout(self) -> JobLayout | None:
+        """Parallel sizes and process groups of the job; `None` for one rank."""
+    @property
     def device(self) -> str | None:
         """The devices, from the traces."""
     @property
@@ -6859,6 +6883,66 @@ class Profile(Answer):
         """Warnings."""
     @property
     def title(self) -> str: ...
+
+class JobLayout(Record):
+    """The arrangement of a job's ranks."""
+    @property
+    def sizes(self) -> Rows[LayoutSize]:
+        """Dimensions with more than one rank, innermost first. Empty if the arrangement is not determined."""
+    @property
+    def complete(self) -> bool:
+        """True if all dimensions are known and their sizes multiply to the number of ranks."""
+    @property
+    def doubts(self) -> list[str]:
+        """Reasons for doubt, and for an arrangement that is not determined."""
+    @property
+    def groups(self) -> Rows[GroupClass]:
+        """Process groups with more than one rank, by dimension, size and stride."""
+
+class LayoutSize(Record):
+    """One dimension of a job's ranks. Rank `r` is at position `r / stride % ranks`."""
+    @property
+    def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"]:
+        """The dimension; `other` if no process group joins these ranks."""
+    @property
+    def name(self) -> str:
+        """Short name, as in `--layout`."""
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+    @property
+    def stride(self) -> int:
+        """Distance between neighbouring ranks."""
+    @property
+    def evidence(self) -> Literal["sizes", "description", "tiling", "operations", "nothing"]:
+        """Evidence for the dimension."""
+    @property
+    def inferred(self) -> bool:
+        """True if the ranks of its groups are inferred from the ends of collectives."""
+
+class GroupClass(Record):
+    """Process groups of one dimension, size and stride."""
+    @property
+    def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"]:
+        """The dimension."""
+    @property
+    def label(self) -> str:
+        """Label."""
+    @property
+    def ranks(self) -> int:
+        """Number of ranks in a group."""
+    @property
+    def stride(self) -> int | None:
+        """Distance between neighbouring ranks; `None` if it varies or the ranks are not recorded."""
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+    @property
+    def evidence(self) -> Literal["sizes", "description", "tiling", "operations", "nothing"]:
+        """Evidence for the dimension."""
+    @property
+    def inferred(self) -> bool:
+        """True if the groups are not recorded, but inferred from the ends of collectives."""
 
 class ProfilePeak(Record):
     """An accelerator's peak."""
@@ -9860,6 +9944,9 @@ class ValidField(Record):
     @property
     def values(self) -> list[str]:
         """Values that are valid with the other settings unchanged."""
+    @property
+    def open(self) -> bool:
+        """True if the run is valid without the setting."""
 
 class Whatif(Answer):
     """The answer of kind `whatif`."""

@@ -1,7 +1,8 @@
 // Ranks of interest and the grid of a job.
 import { describe, expect, it } from 'vitest'
 import { grid, hostSets, interesting, notable, ofRanks, rankRows, width } from '../src/views/traces/interest'
-import { byLayout, sizesOf, sizesOfRun } from '../src/views/traces/layout-grid'
+import { sizesText } from '../src/views/traces/layout-found'
+import { byLayout } from '../src/views/traces/layout-grid'
 import { pairsOf } from '../src/state/settings'
 
 const heat = {
@@ -136,10 +137,18 @@ it('ranks of a large job are rows, the slowest first', () => {
 
 describe('the grid of a layout', () => {
   const ranks = (world: number) => Array.from({ length: world }, (_, rank) => rank)
-  const of = (text: string, world: number) => sizesOf(pairsOf(text), world)
+  /** Sizes as the program names them, innermost first. */
+  const of = (text: string) => {
+    let stride = 1
+    return pairsOf(text).map(([name, value]) => {
+      const size = { name, ranks: Number(value), stride }
+      stride *= size.ranks
+      return size
+    })
+  }
 
   it('has the stages across, and each rank in the place of its dimensions', () => {
-    const found = byLayout(of('tp=2,dp=2,pp=8', 32)!, ranks(32))!
+    const found = byLayout(of('tp=2,dp=2,pp=8'), ranks(32))!
     expect(found.of).toBe('layout')
     expect(found.columns).toEqual(['PP0', 'PP1', 'PP2', 'PP3', 'PP4', 'PP5', 'PP6', 'PP7'])
     expect(found.rows.map((row) => row.name)).toEqual(['DP0 TP0', 'DP0 TP1', 'DP1 TP0', 'DP1 TP1'])
@@ -154,7 +163,7 @@ describe('the grid of a layout', () => {
       ['tp=8,dp=64,pp=8', 4096],
       ['tp=4,cp=2,dp=8,pp=16', 1024],
     ] as const) {
-      const found = byLayout(of(text, world)!, ranks(world))!
+      const found = byLayout(of(text), ranks(world))!
       expect(found.columns.length).toBeLessThanOrEqual(64)
       expect(found.columns.length).toBeGreaterThanOrEqual(found.rows.length)
       expect(new Set(found.rows.flatMap((row) => row.ranks)).size).toBe(world)
@@ -162,20 +171,25 @@ describe('the grid of a layout', () => {
   })
 
   it('leaves the place of a rank that was not recorded empty', () => {
-    const found = byLayout(of('tp=2,pp=4', 8)!, [0, 1, 2, 3, 4, 5, 7])!
+    const found = byLayout(of('tp=2,pp=4'), [0, 1, 2, 3, 4, 5, 7])!
     expect(found.rows.flatMap((row) => row.ranks).filter((rank) => rank === null)).toHaveLength(1)
   })
 
-  it('is none unless the sizes multiply to the ranks, and of a run none with the layout on auto, experts or another order', () => {
-    expect(of('tp=2,dp=2', 32)).toBeNull()
-    expect(sizesOfRun({ model: 'a' }, 32)).toBeNull()
-    expect(sizesOfRun({ tp: '2', ep: '4' }, 32)).toBeNull()
-    expect(sizesOfRun({ tp: '2', 'rank-order': 'tp-cp-ep-pp-dp' }, 32)).toBeNull()
-    expect(sizesOfRun({ tp: '3' }, 32)).toBeNull()
-    expect(sizesOfRun({ tp: '2', pp: '8' }, 32)).toEqual([
-      { name: 'TP', ranks: 2 },
-      { name: 'DP', ranks: 2 },
-      { name: 'PP', ranks: 8 },
-    ])
+  it('is none with one dimension, and with one that is wider than readable in every choice', () => {
+    expect(byLayout(of('dp=32'), ranks(32))).toBeNull()
+    expect(byLayout(of('tp=128,dp=128'), ranks(16_384))).toBeNull()
+  })
+
+  it('is named with its sizes; ranks that no group joins have no name', () => {
+    const size = (dimension: string, name: string, ranks: number) => ({
+      dimension,
+      name,
+      ranks,
+      stride: 1,
+      evidence: 'description',
+      inferred: false,
+    })
+    const layout = { sizes: [size('tensor', 'tp', 2), size('other', 'other', 16)], complete: false, doubts: [], groups: [] }
+    expect(sizesText(layout as never)).toBe('TP2 (16 unnamed)')
   })
 })

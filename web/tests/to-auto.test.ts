@@ -1,6 +1,6 @@
 // A size that is set back to auto while others are set, and sizes that are 1 because of others.
 import { expect, it } from 'vitest'
-import { isDefault, isOwn, toAuto } from '../src/views/calculator/to-auto'
+import { isClosed, isDefault, isOwn, toAuto } from '../src/views/calculator/to-auto'
 
 const RUN = { model: 'llama-3.1-70b', cluster: 'dgx-h100', gpus: '64' }
 
@@ -33,4 +33,13 @@ it('auto is not a value of the user, and a size that is 1 beside others is a def
   expect(isDefault('pp', RUN)).toBe(false)
   expect(isDefault('pp', { run: 'run.toml', tp: '4' })).toBe(false)
   expect(isDefault('vp', { ...RUN, tp: '4' })).toBe(false)
+})
+
+it('a setting is closed if the run needs it and the program cannot choose it beside the others', () => {
+  const closed = (...flags: string[]) => Object.assign(new Map<string, string[]>(), { closed: new Set(flags) })
+  expect(isClosed(closed('uneven-stages'), 'uneven-stages', { ...RUN, pp: '16' })).toBe(true)
+  // A size beside others is left to the program as `auto`.
+  expect(isClosed(closed('pp'), 'pp', { ...RUN, pp: '16', tp: '8' })).toBe(false)
+  expect(isClosed(closed('pp'), 'pp', { ...RUN, pp: '16' })).toBe(true)
+  expect(isClosed(new Map(), 'pp', RUN)).toBe(false)
 })

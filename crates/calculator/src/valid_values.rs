@@ -8,7 +8,7 @@ use crate::defaults;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Schedule, expert_count};
-use railwright_spec::run::RunSpec;
+use railwright_spec::run::{RunSpec, Section};
 use std::collections::BTreeSet;
 
 /// The valid values of one setting, in input format; counts ascend.
@@ -18,6 +18,8 @@ pub struct Valid {
     pub key: &'static str,
     /// Its values.
     pub values: Vec<String>,
+    /// True if the run is valid without the setting: it can be left to the program.
+    pub open: bool,
 }
 
 /// Maximum number of devices offered; input may exceed it.
@@ -36,6 +38,15 @@ const WORDS: &[(&str, &[&str])] = &[
     ("plan.sequence_parallel", &["false", "true"]),
     ("plan.uneven_stages", &["false", "true"]),
     ("plan.schedule", &Schedule::NAMES),
+    (
+        "plan.recompute",
+        &["none", "selective:core_attention", "selective:norm,activation", "selective:mlp", "full"],
+    ),
+    ("plan.overlap.gradient_reduce", &["false", "true"]),
+    ("plan.overlap.parameter_gather", &["false", "true"]),
+    ("plan.overlap.tensor", &["false", "true"]),
+    ("plan.overlap.pipeline", &["false", "true"]),
+    ("plan.overlap.expert", &["false", "true"]),
     ("plan.sharding", &["none", "zero1", "zero2", "fsdp", "fsdp-no-reshard", "hsdp:8"]),
     ("plan.precision.preset", &["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8", "tf32", "fp32"]),
 ];
@@ -48,11 +59,11 @@ pub fn valid_values(spec: &RunSpec, model: &Model, cluster: &Cluster) -> Vec<Val
     let asked = Asked { spec: &base, model, cluster, plan: base.plan.resolve(model, cluster).ok() };
     let counts = asked.counts().into_iter().map(|(key, candidates)| {
         let possible = candidates.into_iter().map(|count| count.to_string()).filter(|one| asked.is(key, one));
-        Valid { key, values: possible.collect() }
+        Valid { key, values: possible.collect(), open: asked.is_open(key) }
     });
     let words = WORDS.iter().map(|(key, words)| {
         let possible = words.iter().filter(|word| asked.is(key, word));
-        Valid { key, values: possible.map(|word| (*word).to_owned()).collect() }
+        Valid { key, values: possible.map(|word| (*word).to_owned()).collect(), open: asked.is_open(key) }
     });
     counts.chain(words).collect()
 }
@@ -68,16 +79,25 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// Tests whether the run is valid with this value.
     fn is(&self, key: &str, value: &str) -> bool {
+        let mut specified = self.without(key);
+        specified.set_flag("", key, value).is_ok() && self.is_possible(specified, key)
+    }
+
+    /// The specification without the settings that one of this key replaces.
+    fn without(&self, key: &str) -> RunSpec {
         let mut specified = self.spec.clone();
-        // A schedule determines its number of virtual stages, and a uniform rule replaces a list of layers.
+        // A schedule determines its number of virtual stages, and a uniform rule replaces a list by stage.
         match key {
             "plan.schedule" => specified.plan.virtual_stages = None,
             "plan.uneven_stages" => specified.plan.layers_per_stage = None,
+            "plan.recompute" => specified.plan.stage_recompute = None,
             _ => {}
         }
-        if specified.set_flag("", key, value).is_err() {
-            return false;
-        }
+        specified
+    }
+
+    /// Tests whether a specification that differs in this key is valid.
+    fn is_possible(&self, mut specified: RunSpec, key: &str) -> bool {
         if key != "cluster.devices" {
             return defaults::is_possible(&specified.plan, self.model, self.cluster);
         }
@@ -87,6 +107,17 @@ impl Asked<'_> {
             .cluster
             .resolve()
             .is_ok_and(|cluster| defaults::is_possible(&specified.plan, self.model, &cluster))
+    }
+
+    /// Tests whether the run is valid without a setting.
+    fn is_open(&self, key: &str) -> bool {
+        let mut specified = self.without(key);
+        match key.split_once('.') {
+            Some(("plan", name)) => specified.plan.clear(name),
+            // A cluster has its own number of devices.
+            _ => specified.cluster.devices = None,
+        }
+        self.is_possible(specified, key)
     }
 
     /// Candidates of the numeric settings.

@@ -6,12 +6,14 @@
 //! valid result.
 
 mod dimension;
+mod job_layout;
 mod layout;
 mod profile;
 mod rank_set;
 
 pub(crate) use dimension::described;
 pub use dimension::{Evidence, GroupDimension, infer};
+pub use job_layout::{GroupClass, JobLayout, LayoutSize};
 pub use layout::Layout;
 pub use profile::{Call, GroupProfile};
 pub use rank_set::RankSet;

@@ -23,7 +23,7 @@ mod verdict;
 
 pub use crate::certainty::Certainty;
 pub use asked::Asked;
-pub use bubbles::{Bubble, Cause, Causes};
+pub use bubbles::{AwaitedPass, Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
 pub use judged::{StragglerVerdict, of_job};

@@ -133,7 +133,6 @@ pub fn columns(
         counted.extend(recorded.get_mut(*at).map(std::mem::take).unwrap_or_default());
         columns.counters.extend(counters::of(std::mem::take(counted), columns.window, head));
     }
-    columns.names = names.iter().map(str::to_owned).collect();
     rank_tracks.extend(unseen.iter().map(|(at, drawn)| critical::RankTrack {
         member: *at,
         rank: job.members[*at].rank,
@@ -147,6 +146,8 @@ pub fn columns(
         .zip(&stages)
         .filter_map(|((at, drawn), stage)| passes::bubbles(drawn, job.members[*at].rank, *stage))
         .collect();
+    columns.name_bubbles(&mut names);
+    columns.names = names.iter().map(str::to_owned).collect();
     columns.marks = marks::of(&columns, findings);
     Ok(columns)
 }

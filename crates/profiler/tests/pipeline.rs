@@ -222,6 +222,38 @@ fn the_critical_path_of_a_pipeline() {
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }
 
+/// A bubble waits for the pass whose result the next pass of its rank needs; after the last pass, for the last one of the pipeline.
+#[test]
+fn bubbles_name_the_pass_that_they_wait_for() {
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
+    let (passes, _) = made.record(|_, _, _, back, _| if back { 20_000_000 } else { 10_000_000 });
+    let page = page(passes, &Question::default()).expect("a page");
+    let awaited = |stage: usize, first: bool| {
+        let bubbles = page.shown.rows[stage].bubbles.iter().filter(|bubble| bubble.cause == Cause::Schedule);
+        let one = if first { bubbles.clone().next() } else { bubbles.clone().last() };
+        let pass = one.and_then(|bubble| bubble.awaited).expect("a pass");
+        (pass.kind, pass.micro_batch, pass.stage)
+    };
+    assert_eq!(awaited(3, true), (PassKind::Forward, Some(0), 2));
+    assert_eq!(awaited(0, true), (PassKind::Backward, Some(0), 1));
+    assert_eq!(awaited(3, false), (PassKind::Backward, Some(7), 0));
+    let columns = railwright_profiler::pipeline::columns::columns(&page, 50_000);
+    assert!(
+        columns.names.iter().any(|name| name == "bubble: schedule, waits for forward 0 of stage 2, rank 2"),
+        "{:?}",
+        columns.names
+    );
+    assert!(columns.arrows.kind.len() > 8, "{}", columns.arrows.kind.len());
+    let longest = &columns.bubbles[0].waits[0];
+    assert_eq!((longest.name.as_str(), longest.micro_batch, longest.stage), ("backward", Some(0), 1));
+    // No rank waits for itself, and no more time has a pass than there is.
+    for (row, shown) in columns.bubbles.iter().zip(&page.shown.rows) {
+        assert!(row.waits.iter().all(|wait| wait.rank != row.rank), "{row:?}");
+        let known: i64 = row.waits.iter().map(|wait| wait.time_ns).sum();
+        assert!(known <= shown.causes.total() - shown.causes.outside, "{row:?}");
+    }
+}
+
 /// With a stage missing, the time that it would have absorbed is unknown: costs are upper bounds or excluded.
 #[test]
 fn what_was_not_recorded_makes_costs_bounds() {

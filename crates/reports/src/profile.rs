@@ -155,6 +155,9 @@ impl Shown {
             Cell::new(self.title.clone(), Tone::Strong),
             format!(": {ranks}{device}, {steps}").into(),
         ]);
+        if let Some(layout) = &report.layout {
+            document.details(|details| details.paragraph(format!("layout: {}", layout.words())));
+        }
         if let Some(cut) = self.truncated() {
             document.paragraph(Cell::new(cut, Tone::Doubtful));
         }

@@ -26,6 +26,8 @@ pub(crate) struct ValidField<'a> {
     flag: Option<String>,
     /// Values that are valid with the other settings unchanged.
     values: &'a [String],
+    /// True if the run is valid without the setting.
+    open: bool,
 }
 
 impl Answer for Values {
@@ -35,8 +37,12 @@ impl Answer for Values {
 
     fn json(&self) -> ValuesField<'_> {
         let values = self.0.iter();
-        let of =
-            values.map(|one| ValidField { key: one.key, flag: called_by_key(one.key), values: &one.values });
+        let of = values.map(|one| ValidField {
+            key: one.key,
+            flag: called_by_key(one.key),
+            values: &one.values,
+            open: one.open,
+        });
         ValuesField { values: of.collect() }
     }
 

@@ -8,6 +8,7 @@
 //! modelled ([`of_step`]) or measured (the profiler uses [`Track::of`]).
 
 mod arrows;
+mod awaited;
 mod counter;
 mod from_step;
 mod marks;
@@ -17,6 +18,7 @@ mod waits;
 mod work;
 
 pub use arrows::{ArrowKind, Arrows};
+pub use awaited::{Awaited, waiting};
 pub use counter::Counter;
 pub use from_step::{Options, of_step, of_step_watched};
 pub use marks::{Mark, Severity};
@@ -168,7 +170,7 @@ pub struct Elsewhere {
 }
 
 /// Bubbles of one rank.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BubbleRow {
     /// Rank.
@@ -179,6 +181,10 @@ pub struct BubbleRow {
     pub parts: Vec<Part>,
     /// Bubble time as a share of the pipeline's run time, 0 to 1.
     pub share: f64,
+    /// Longest waits by awaited work, within the displayed range.
+    pub waits: Vec<Awaited>,
+    /// Bubble time without a recorded cause within the displayed range, in nanoseconds.
+    pub no_cause_ns: i64,
 }
 
 /// A timeline in columns.

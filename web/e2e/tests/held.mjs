@@ -74,15 +74,15 @@ async function schedule(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/pipeline?${RUNS['llama-3.1-70b']}` })
   const { page } = view
   const chunks = page.getByLabel('Virtual stages')
-  await page.waitForFunction(() => Number(document.querySelector('.pipeline-switches input[type=number]')?.value) > 1)
+  await page.waitForFunction(() => Number(document.querySelectorAll('.pipeline-switches select')[1]?.value) > 1)
+  await page.waitForFunction(() => document.querySelectorAll('.pipeline-switches select')[1].options.length > 2)
   const shown = await page
     .locator('.pipeline-switches select')
     .first()
     .evaluate((list) => list.selectedOptions[0].textContent)
   check(shown === 'Interleaved 1F1B', `an interleaved plan is shown as ${shown}`)
   const count = Number(await chunks.inputValue())
-  await chunks.fill('2')
-  await page.keyboard.press('Enter')
+  await chunks.selectOption('2')
   await view.settled()
   const hash = await page.evaluate(() => location.hash)
   check(count > 2 && /vp=2/.test(hash) && /tp=\d/.test(hash) && /pp=\d/.test(hash), `other chunks leave the plan: ${hash}`)

@@ -45,7 +45,7 @@ export default async ({ browser, url }) => {
   await page.evaluate((hash) => (location.hash = hash), at('overview', '&model=llama-3-8b&cluster=dgx-h100&gpus=4').slice(1))
   await page.waitForSelector('.traces-head')
   check(!(await page.locator('.traces-head').innerText()).includes('MFU'), 'there is an MFU without a run')
-  await page.locator('.traces-job summary').click()
+  await page.locator('.traces-job > summary').click()
   await page.getByLabel(/The calculator’s run/).check()
   // The FLOPs of that run exceed what the devices of this job can do, so they are not its own.
   await page.waitForSelector('text=MFU is hidden', { timeout: 60_000 })
@@ -73,7 +73,7 @@ export default async ({ browser, url }) => {
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => /t\.file=/.test(location.hash) && location.hash.includes('t.cluster=dgx-h100'))
   await view.settled()
-  check((await page.locator('.traces-job summary').innerText()).includes('llama3_70b.sh'), 'the file is not named')
+  check((await page.locator('.traces-job > summary').innerText()).includes('llama3_70b.sh'), 'the file is not named')
   for (const end of ['First step', 'Last step']) {
     await page.getByLabel(end, { exact: true }).fill('3')
     await page.keyboard.press('Enter')

@@ -2,8 +2,8 @@
 import type { ValidValues } from '../api/answers'
 import type { Arguments } from '../api/ask'
 
-/** Valid values by flag, as typed. */
-export type Valid = ReadonlyMap<string, readonly string[]>
+/** Valid values by flag, as typed. `closed` are the flags without which the run is not valid. */
+export type Valid = ReadonlyMap<string, readonly string[]> & { readonly closed?: ReadonlySet<string> }
 
 export const NONE: Valid = new Map()
 
@@ -18,13 +18,25 @@ export function valuesQuestion(values: Arguments | null): Arguments | null {
 }
 
 export function validOf(answer: Pick<ValidValues, 'values'> | null): Valid {
-  return answer ? new Map(answer.values.flatMap((one) => (one.flag === null ? [] : [[one.flag, one.values] as const]))) : NONE
+  if (!answer) return NONE
+  const listed = answer.values.filter((one) => one.flag !== null)
+  return Object.assign(new Map(listed.map((one) => [one.flag!, one.values] as const)), {
+    closed: new Set(listed.filter((one) => !one.open).map((one) => one.flag!)),
+  })
+}
+
+/** Tests whether the program lists values of a setting without this one. */
+export function isRefused(valid: Valid, flag: string, value: string): boolean {
+  const listed = valid.get(flag)
+  return listed !== undefined && !listed.includes(value)
 }
 
 /** Valid values with those of some flags from another answer, where that has any. */
 export function validWith(valid: Valid, other: Valid, flags: readonly string[]): Valid {
   const replaced = flags.flatMap((flag) => (other.has(flag) ? [[flag, other.get(flag) ?? []] as const] : []))
-  return replaced.length === 0 ? valid : new Map([...valid, ...replaced])
+  if (replaced.length === 0) return valid
+  const of = (flag: string) => (flags.includes(flag) && other.has(flag) ? other : valid).closed?.has(flag)
+  return Object.assign(new Map([...valid, ...replaced]), { closed: new Set([...valid.keys(), ...other.keys()].filter(of)) })
 }
 
 /** Valid numbers of a setting, ascending; empty if the program lists none. */

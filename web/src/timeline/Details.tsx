@@ -101,6 +101,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
       {(Object.keys(FROM) as ArrowKind[]).map((kind) => (
         <Links key={kind} controller={controller} title={FROM[kind]} places={from.filter((one) => one.kind === kind)} />
       ))}
+      {swatch === 'bubble' && !from.some((one) => one.kind === 'awaited') && <p class="muted">{texts.endsByNoKnownPass}</p>}
       {(Object.keys(TO) as ArrowKind[]).map((kind) => (
         <Links key={kind} controller={controller} title={TO[kind]} places={to.filter((one) => one.kind === kind)} />
       ))}

@@ -33,6 +33,19 @@ export interface BubbleRow {
   readonly stage: number
   readonly parts: readonly Part[]
   readonly share: number
+  /** Longest waits by awaited work. */
+  readonly waits?: readonly Awaited[]
+  /** Bubble time without a recorded cause. */
+  readonly no_cause_ns?: number
+}
+
+/** Work of another rank, with the time of bubbles that wait for it. */
+export interface Awaited {
+  readonly rank: number
+  readonly stage: number
+  readonly name: string
+  readonly micro_batch: number | null
+  readonly time_ns: number
 }
 
 /** Reason for an arrow from one span to another. */

@@ -243,11 +243,13 @@ export class Renderer {
         context.fillStyle = colours.text
         context.textAlign = 'left'
         this.labels.use(context.font)
-        const title = this.labels.fit(titleOf(group.name, narrow), gutter - 22)
+        // A pinned row is away from its group: one name for both, the end of which is the row's.
+        const pinnedName = `${titleOf(group.name, narrow)} ${short(row.track?.name ?? '')}`
+        const title = isPinned ? this.labels.fitName(pinnedName, gutter - 22) : this.labels.fit(titleOf(group.name, narrow), gutter - 22)
         context.fillText(title, 18, middle)
         titled = 18 + context.measureText(title).width
       }
-      if (narrow && row.first) continue
+      if (isPinned || (narrow && row.first)) continue
       context.font = `11px ${colours.font}`
       context.fillStyle = colours.muted
       context.textAlign = 'right'

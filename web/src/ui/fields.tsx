@@ -61,7 +61,8 @@ export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'kept' | '
   )
 }
 
-export function Switch(props: Common & { value: boolean; onChange: (value: boolean) => void }) {
+/** A switch; `fixed`: its other position is not valid with the other settings. */
+export function Switch(props: Common & { value: boolean; fixed?: boolean; onChange: (value: boolean) => void }) {
   const id = useId()
   return (
     <div class="field">
@@ -73,7 +74,8 @@ export function Switch(props: Common & { value: boolean; onChange: (value: boole
           role="switch"
           class="switch"
           aria-checked={props.value}
-          disabled={props.disabled}
+          disabled={props.disabled || props.fixed}
+          title={props.fixed ? texts.neededByTheOtherSettings : undefined}
           onClick={() => props.onChange(!props.value)}
         />
       </span>

@@ -17,9 +17,8 @@ export const noLayoutFitsOnThese = 'No layout fits on these devices. Search list
 // blame.tsx
 export const isNotValidWithThe = 'is not valid with the other settings.'
 export const nearestValid = 'Nearest valid:'
-export const noValueOfItIs = 'No value is valid with the other settings.'
 export const auto = 'auto'
-export const allOtherLayoutSettingsAuto = 'All other layout settings auto'
+export const allOtherLayoutSettingsAuto = 'Reset all other layout settings to auto'
 
 // branches.ts
 export const noModule = 'no module'
@@ -309,6 +308,8 @@ export const step = '; step'
 export const againstThisPlan = 'vs. this plan'
 
 // wording.ts
+export const notSet = 'not set'
+export const interleaved1F1b = 'Interleaved 1F1B'
 export const zeroBubbleH1 = 'Zero bubble H1'
 export const zeroBubbleH2 = 'Zero bubble H2'
 export const zeroBubbleV = 'Zero bubble V'

@@ -65,7 +65,7 @@ export const waiting = 'Waiting'
 export const missing = 'Missing'
 export const noDump2 = 'No dump'
 export const entered = 'Entered'
-export const afterTheFirstThatIs = 'after the first stuck one'
+export const afterTheFirstThatIs = 'after the first incomplete collective'
 export const timeout2 = 'Timeout'
 export const callsByRank = 'Calls by rank'
 export const whereCallsDiffer = 'different calls'
@@ -119,7 +119,7 @@ export const rank3 = (ranks: Part) => `rank ${ranks}`
 export const ranks3 = (ranks: Part) => `ranks ${ranks}`
 export const neverCame = 'never entered'
 export const itIsOutsideAnyCollective =
-  'It is in no collective: its host may be busy or idle. Check its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
+  'The rank is outside any collective. Check its stack and host for data loading, a checkpoint, an exception or a wait for the GPU.'
 export const calledSomethingElse = 'called a different collective'
 export const otherRanksCalledAnotherOperation =
   'Other ranks called a different operation, or the same one with other sizes or types. Find a branch that only some ranks take.'
@@ -132,7 +132,7 @@ export const theGroupDoesNotList =
 export const waitsForItself = 'waits for itself'
 export const waitForEachOtherIn = 'wait for each other in a cycle'
 export const collectivesOfSeveralGroupsAre = 'Collectives of several groups are called in different orders on these ranks.'
-export const enteredButNothingCompletes = 'entered, but nothing completes'
+export const enteredButNothingCompletes = 'entered, but no collective completes'
 export const allEnteredButNothingCompletes = 'all entered, but nothing completes'
 export const dumpOfRank = (rank: Part, lost: Part) =>
   `Rank ${rank}’s dump ${lost}; its other calls are not known, and the verdict is a bound.`

@@ -35,7 +35,7 @@ export const asReported = 'as reported'
 export const caveats = 'Caveats'
 export const typicalIteration = 'typical iteration'
 export const noise = (noise: Part) => `± ${noise} noise`
-export const atTheLastLevel = 'at the last level'
+export const atTheLastLevel = 'at the latest step time level'
 export const overTheLastPeriod = 'over the last period'
 export const slowReports2 = 'slow reports'
 export const ofTheTime = (slowShare: Part) => `${slowShare} of the time`

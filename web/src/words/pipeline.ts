@@ -33,9 +33,6 @@ export const criticalPath = 'Critical path'
 export const criticalPathByPart = 'Critical path by part'
 
 // switches.tsx
-export const zeroBubbleH1 = 'Zero bubble H1'
-export const zeroBubbleH2 = 'Zero bubble H2'
-export const zeroBubbleV = 'Zero bubble V'
 export const optionsOfTheTimeline = 'Options of the timeline'
 export const schedule = 'Schedule'
 export const virtualStages = 'Virtual stages'
@@ -56,3 +53,8 @@ export const copyAsCommand = 'Copy as command'
 export const beforeItsFirstPass = 'Before the first pass'
 export const betweenItsPasses = 'Between passes'
 export const afterItsLastPass = 'After the last pass'
+export const longestWaits = 'Longest waits'
+export const passesOfOtherStagesThat = 'Passes of other stages that the bubbles of this stage wait for'
+export const noCause = 'Other or unknown cause'
+export const bubblesWithoutARecordedCause = 'Bubbles that no pass of another rank is known to end'
+export const waitOf = (pass: Part, stage: Part, time: Part) => `${pass} of stage ${stage} (${time})`

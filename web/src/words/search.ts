@@ -4,7 +4,7 @@ import type { Part } from './part'
 // cards.tsx
 export const layoutsByFamily = 'Layouts by family'
 export const layouts = 'Layouts'
-export const theSimplestOfEachCombination = 'the simplest of each combination of TP, PP, CP, EP and sharding'
+export const theSimplestOfEachCombination = 'the simplest layout for each combination of TP, PP, CP, EP and sharding'
 export const showFewer = 'Show fewer'
 export const showAll = (value: Part) => `Show all ${value}`
 export const withinTheModelErrorOf = 'Within the model error between two layouts'
@@ -100,7 +100,7 @@ export const on = 'On'
 export const step = 'Step'
 export const behind = 'Vs. recommended'
 export const timePerTokenOverThe =
-  'Time per token relative to the recommended layout; ties are within the model error between layouts: benchmark them'
+  'Time per token relative to the recommended layout. Tied layouts differ by less than the model error: benchmark them.'
 export const tie = 'tie'
 export const modelFlopUtilisation = 'Model FLOP utilization'
 export const memory = 'Memory'
@@ -137,7 +137,7 @@ export const leastFitProbability = 'Minimum fit probability'
 export const leastProbabilityThatALayout = 'Minimum probability that a layout fits in memory'
 export const ignoreSoftwareLimits = 'Ignore software limits'
 export const alsoWhatTheSoftwareGeneration = 'Include features that the software generation does not support'
-export const keepFromTheCalculator2 = 'Fix settings of the calculator'
+export const keepFromTheCalculator2 = 'Keep settings of the calculator'
 export const keepFromTheCalculator = 'Fixed settings of the calculator:'
 
 // space.ts

@@ -42,6 +42,7 @@ export const notRecorded = 'not recorded'
 // communication.tsx
 export const theseRecordsHaveNoCollectives = 'These records have no collectives to compare.'
 export const groups = 'Groups'
+export const number = 'Number'
 export const byGroupAndOperation = 'By group and operation'
 export const waitForTheLastRank = 'totals of the recording, mean over ranks; transfer time excludes waits for the last rank'
 export const communicationByGroupAndOperation = 'Communication by group and operation'
@@ -58,7 +59,7 @@ export const byRank = 'By rank'
 export const sumsOverTheRecordingShares = 'totals and shares of the recording'
 export const communicationAndWaits = 'Communication and waits'
 export const shareOfTheRecordingWith =
-  'share of the recording in collectives and messages; includes waits for messages, which the breakdown of the step counts as bubble'
+  'Share of the recording in collectives and messages, waits for messages included. The step breakdown counts these waits as bubble.'
 export const shareOfTheRecordingExposed = 'share of the recording in collectives and messages that are not overlapped with compute'
 export const communicationByRank = 'Communication by rank'
 export const rank = 'Rank'
@@ -122,6 +123,19 @@ export const ranksInOrder = 'ranks in order'
 export const ofTheCalculator = (value: Part) => `${value} (calculator)`
 export const flopPerStep2 = (flops: Part) => `${flops} FLOP per step`
 export const thisJobIs = 'This job is'
+export const groupsMayBeUnnamed = '; no layout is determined, so groups may be unnamed'
+export const setByTheUserOr = 'set by you or by the run'
+export const describedByTheFramework = 'described by the framework'
+export const orderOfTheSizes = 'order of the sizes'
+export const operationsOfTheGroups = 'operations of the groups'
+export const noEvidence = 'none'
+export const inferredFromTheEnds = 'ends of collectives'
+export const notDetermined = 'Layout not determined'
+export const fromTheProcessGroups = 'from the process groups'
+export const changeIt = 'Change'
+export const ranksEach = 'Ranks each'
+export const stride = 'Stride'
+export const evidence = 'Evidence'
 export const noMfu = 'no MFU'
 export const noPrediction = 'no prediction'
 export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${value}`
@@ -353,7 +367,11 @@ export const timeOfAStepTop = 'Hierarchical breakdown of a step'
 
 // types.ts
 export const unknown = 'unknown'
-export const notSpecified = (lacking: Part) => `not specified: without a run there is ${lacking}; without a layout, groups may be unnamed`
+export const notSpecified = (lacking: Part) => `no run is set, so there is ${lacking}`
+export const unnamed = (ranks: Part) => `(${ranks} unnamed)`
+export const processGroupsOfTheLayout = 'Process groups of the layout'
+export const layoutOf = (sizes: Part) => `layout ${sizes}`
+export const processGroups = (number: Part) => `Process groups: ${number}`
 export const annotationsStandForModules = '; annotations are shown in place of modules, which were not recorded'
 export const rowsAre = (meaning: Part, rows: Part) => `${meaning}; rows are ${rows}`
 export const ofTheTimeOfArithmetic = (accelerator: Part, share: Part) => `${accelerator}; shapes are recorded for ${share} of compute time`

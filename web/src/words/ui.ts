@@ -18,6 +18,7 @@ export const dropIt = 'Drop it'
 export const aModelsConfigJsonA = 'a config.json, a launch or run file, a training log, traces of a job, or dumps of a hung job'
 
 // fields.tsx
+export const neededByTheOtherSettings = 'The other settings need this value.'
 export const setBackToAuto = (value: Part) => `Set ${value} back to auto`
 export const resetToAuto = (label: Part) => `reset ${label} to auto`
 export const reset = 'reset'

@@ -40,7 +40,7 @@ export const machine = 'machine and model'
 export const cluster2 = 'cluster'
 export const model2 = 'model'
 export const slowParts = 'slow part'
-export const shareOfItsRate = 'Remaining share of its rate'
+export const shareOfItsRate = 'Remaining rate, as a share of the full rate'
 export const oneGpu = 'one GPU'
 export const oneServer = 'the GPUs of one server'
 export const oneHost = 'the host of one server'
@@ -140,3 +140,4 @@ export const hasTheEmbedding = ', includes the embedding'
 export const hasTheHead = ', includes the head'
 export const doesNotFit = 'does not fit'
 export const againstAStepOf = (time: Part) => `against a step of ${time}; Enter shows the parts`
+export const notValidWithTheRun = (change: Part) => `${change} is not valid with this run`

@@ -132,3 +132,16 @@ fn words_are_tried_like_numbers() {
     // The A100 has no FP8 units.
     assert!(!of(&list, "plan.precision.preset").contains(&"fp8"));
 }
+
+#[test]
+fn a_setting_is_open_if_the_run_is_valid_without_it() {
+    let list = offered(&spec(DEEPSEEK));
+    let open = |key: &str| list.iter().find(|one| one.key == key).expect(key).open;
+    // 61 layers on 16 stages need uneven ones, and the replicas of one stage do not divide the batch.
+    assert_eq!(of(&list, "plan.uneven_stages"), ["true"]);
+    assert!(!open("plan.uneven_stages") && !open("plan.pipeline_parallel"));
+    assert!(open("plan.tensor_parallel") && open("plan.micro_batch"));
+    // Offered words of every kind are listed, those of recompute and overlap included.
+    assert!(of(&list, "plan.recompute").contains(&"full"));
+    assert_eq!(of(&list, "plan.overlap.tensor"), ["false", "true"]);
+}

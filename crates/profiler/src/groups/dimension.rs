@@ -229,6 +229,15 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     }
 }
 
+/// Stride and size of a set of several ranks; `None` unless such sets tile the world.
+pub(super) fn tile(set: &RankSet, world: u32) -> Option<(u32, u32)> {
+    let (stride, size) = (set.stride()?, set.len());
+    let start = set.ranks().first().copied().unwrap_or_default();
+    let block = u64::from(stride) * u64::from(size);
+    let tiles = size > 1 && u64::from(world) % block == 0 && u64::from(start) % block < u64::from(stride);
+    tiles.then_some((stride, size))
+}
+
 /// Dimensions by (stride, size), if the listed sets allow only one assignment. It needs two or more classes
 /// of sets that tile the world. Their strides follow from each other's sizes, and the product of the sizes is
 /// the world size. The innermost is tensor, then data, then pipeline, as Megatron numbers ranks. With two
@@ -236,14 +245,7 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
 fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
     let mut classes: BTreeSet<(u32, u32)> = BTreeSet::new();
     for group in &groups.groups {
-        let Some(set) = &group.ranks else { continue };
-        let (Some(stride), size) = (set.stride(), set.len()) else { continue };
-        let start = set.ranks().first().copied().unwrap_or_default();
-        let block = u64::from(stride) * u64::from(size);
-        let tiles = size > 1 && u64::from(world) % block == 0 && u64::from(start) % block < u64::from(stride);
-        if tiles && size < world {
-            classes.insert((stride, size));
-        }
+        classes.extend(group.ranks.as_ref().and_then(|set| tile(set, world)).filter(|one| one.1 < world));
     }
     // A chain from stride 1 upwards to the world size.
     let mut chain: Vec<(u32, u32)> = Vec::new();

@@ -24,12 +24,12 @@ impl Layout {
                 .split_once('=')
                 .ok_or_else(|| wrong(format!("`{part}` is not a dimension and its size")))?;
             let dimension = match name.trim().to_ascii_lowercase().as_str() {
-                "tp" | "tensor" => Dimension::Tensor,
-                "cp" | "context" => Dimension::Context,
-                "ep" | "expert" => Dimension::Expert,
-                "dp" | "data" | "fsdp" => Dimension::Data,
-                "pp" | "pipeline" => Dimension::Pipeline,
-                other => return Err(wrong(format!("`{other}` is not a dimension (tp, cp, ep, dp, pp)"))),
+                "fsdp" => Dimension::Data,
+                name => Dimension::ALL
+                    .into_iter()
+                    .filter(|one| *one != Dimension::Other)
+                    .find(|one| name == one.name() || name == Self::short(*one))
+                    .ok_or_else(|| wrong(format!("`{name}` is not a dimension (tp, cp, ep, dp, pp)")))?,
             };
             let size: u32 = size
                 .trim()
@@ -46,6 +46,18 @@ impl Layout {
             return Err(Problem::new("the list has no dimensions").hint("such as `tp=8,dp=4,pp=2`"));
         }
         Ok(Self { sizes })
+    }
+
+    /// Short name of a dimension in a list of sizes.
+    pub const fn short(dimension: Dimension) -> &'static str {
+        match dimension {
+            Dimension::Tensor => "tp",
+            Dimension::Context => "cp",
+            Dimension::Expert => "ep",
+            Dimension::Data => "dp",
+            Dimension::Pipeline => "pp",
+            Dimension::Other => "other",
+        }
     }
 
     /// The sizes, the innermost first.

@@ -2,7 +2,8 @@
 //!
 //! Responsible for: following the chain of passes before the awaited pass back through other ranks. Every
 //! nanosecond of the wait gets the cause of the chain's activity at that time. The pieces of a bubble are
-//! disjoint, and their sum is the bubble.
+//! disjoint, and their sum is the bubble. Pieces that other ranks cause name the pass whose result the next
+//! pass needs: the last one on the chain before the rank itself.
 //!
 //! A pass on the chain is split into three parts. Its time on balanced stages is schedule; the usual excess
 //! of its rank is imbalance; time beyond the usual is stall or jitter.
@@ -72,6 +73,26 @@ pub struct Bubble {
     pub end: i64,
     /// Cause.
     pub cause: Cause,
+    /// Pass of another rank that the rank waits for. `None` if the chain of passes has none: the cause is on
+    /// the rank itself, or not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awaited: Option<AwaitedPass>,
+}
+
+/// A pass that a bubble waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AwaitedPass {
+    /// Stage.
+    pub stage: u32,
+    /// Rank.
+    pub rank: u32,
+    /// Kind.
+    pub kind: PassKind,
+    /// Micro-batch, if known.
+    pub micro_batch: Option<u32>,
+    /// Virtual stage.
+    pub chunk: u32,
 }
 
 /// Nanoseconds by cause.
@@ -140,7 +161,7 @@ pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
     let mut before = 0;
     for (start, next) in boxes.iter().map(|b| (b.start, b.end)).chain([(end, end)]) {
         if start > before {
-            bubbles.push(Bubble { start: before, end: start, cause: Cause::Schedule });
+            bubbles.push(Bubble { start: before, end: start, cause: Cause::Schedule, awaited: None });
         }
         before = before.max(next);
     }
@@ -175,7 +196,7 @@ impl Wait {
             self.until = start;
             match self.pieces.last_mut() {
                 Some(piece) if piece.cause == cause && piece.start == end => piece.start = start,
-                _ => self.pieces.push(Bubble { start, end, cause }),
+                _ => self.pieces.push(Bubble { start, end, cause, awaited: None }),
             }
         }
     }
@@ -206,6 +227,11 @@ impl<'a, 'b> Walker<'a, 'b> {
             if from < until {
                 let mut wait = Wait { from, until, pieces: Vec::new() };
                 self.walk(&mut wait, node, ended);
+                let awaited = node.and_then(|node| self.awaited(rank, node, ended));
+                for piece in &mut wait.pieces {
+                    let caused = !matches!(piece.cause, Cause::Launch | Cause::Outside);
+                    piece.awaited = awaited.filter(|_| caused);
+                }
                 found.extend(wait.pieces.into_iter().rev());
             }
         };
@@ -241,6 +267,35 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
         // No earlier pass: the step had not begun.
         wait.explain(wait.from, wait.until, Cause::Outside);
+    }
+
+    /// The last compute of another rank on the chain before a pass, or (`ended`) on the chain that ends with
+    /// it. `None` if the chain reaches compute of the rank itself first.
+    fn awaited(&self, rank: u32, node: usize, ended: bool) -> Option<AwaitedPass> {
+        // A message has a send and a receive, and a step may end with several reductions.
+        const HOPS: usize = 16;
+        let mut next = if ended { Some(node) } else { self.before(self.latest(node)) };
+        for _ in 0..HOPS {
+            let at = self.latest(next?);
+            let pass = &self.of_step[at];
+            if pass.kind.is_compute() {
+                let Pass { stage, rank: other, kind, micro_batch, chunk, .. } = *pass;
+                return (other != rank).then_some(AwaitedPass {
+                    stage,
+                    rank: other,
+                    kind,
+                    micro_batch,
+                    chunk,
+                });
+            }
+            next = self.before(at);
+        }
+        None
+    }
+
+    /// The pass that a pass follows.
+    fn before(&self, node: usize) -> Option<usize> {
+        self.replay.binding(self.at, node).map(|(from, _)| from)
     }
 
     /// The latest node of a communication.

@@ -4,12 +4,13 @@
 //! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the
 //! report only.
 
-use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
+use super::{AwaitedPass, Bubble, Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_step::columns::{
-    BubbleRow, Class, Columns, Elsewhere, Mark, Part, Row, Severity, Track, TrackHead,
+    ArrowKind, Awaited, BubbleRow, Class, Columns, Elsewhere, Mark, Part, Row, Severity, Track, TrackHead,
+    waiting,
 };
 use railwright_step::{Names, Origin};
 
@@ -36,6 +37,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         columns.bubbles.push(bubbles(row, shown.measured));
     }
     columns.names = names.iter().map(str::to_owned).collect();
+    awaited(&mut columns, page, &places);
     critical(&mut columns, page, &places);
     for (row, (track, went)) in shown.rows.iter().zip(&places) {
         for (at, one) in row.boxes.iter().enumerate() {
@@ -71,6 +73,40 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         ..Mark::default()
     }));
     columns
+}
+
+/// Adds an arrow from each displayed pass to the bubbles that wait for it.
+fn awaited(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Option<u32>>)]) {
+    let rows = &page.shown.rows;
+    let span = |row: usize, place: usize| {
+        let (track, went) = places.get(row)?;
+        Some((*track, went.get(place).copied().flatten()?))
+    };
+    for (at, row) in rows.iter().enumerate() {
+        for (number, bubble) in drawn(row).enumerate() {
+            let Some(pass) = bubble.awaited else { continue };
+            let of = |row: &StageRow| row.rank == pass.rank;
+            let Some(from) = rows.iter().position(of) else { continue };
+            let is_it = |one: &PassBox| {
+                (one.kind, one.micro_batch, one.chunk) == (pass.kind, pass.micro_batch, pass.chunk)
+            };
+            let Some(place) = rows[from].boxes.iter().position(is_it) else { continue };
+            if let (Some(from), Some(to)) = (span(from, place), span(at, row.boxes.len() + number)) {
+                columns.arrows.push(ArrowKind::Awaited, from, to);
+            }
+        }
+    }
+}
+
+/// The bubbles of a row that are drawn, in order.
+fn drawn(row: &StageRow) -> impl Iterator<Item = &Bubble> {
+    row.bubbles.iter().filter(|bubble| bubble.cause != Cause::Outside)
+}
+
+/// Time of a rank that waits for a pass.
+fn wait(pass: &AwaitedPass, bubble: &Bubble) -> Awaited {
+    let AwaitedPass { rank, stage, kind, micro_batch, .. } = *pass;
+    Awaited { rank, stage, name: kind.name().to_owned(), micro_batch, time_ns: bubble.end - bubble.start }
 }
 
 /// Adds the critical path's passes as positions of spans, for displayed ranks, and its composition.
@@ -126,11 +162,14 @@ fn rows(row: &StageRow, names: &mut Names, caused: bool) -> Vec<Row> {
         passes.push(pass(one, names, until));
         until = until.max(one.end);
     }
-    let bubbles = row.bubbles.iter().filter(|bubble| bubble.cause != Cause::Outside).map(|bubble| {
+    let bubbles = drawn(row).map(|bubble| {
         let name = match bubble.cause {
             cause if caused => format!("bubble: {}", cause.name()),
             _ => "bubble".to_owned(),
         };
+        let place = |pass: &AwaitedPass| format!("stage {}, rank {}", pass.stage, pass.rank);
+        let awaited = bubble.awaited.as_ref().map(|pass| wait(pass, bubble).words(&place(pass)));
+        let name = awaited.map_or(name.clone(), |work| waiting(&name, &work));
         let name = names.intern(&name).0;
         Row { start: bubble.start, end: bubble.end, name, class: Class::Bubble, ..Row::default() }
     });
@@ -156,5 +195,15 @@ fn bubbles(row: &StageRow, step: i64) -> BubbleRow {
     let parts: Vec<Part> =
         Cause::ALL.into_iter().filter(|cause| *cause != Cause::Outside).map(part).collect();
     let all: i64 = parts.iter().map(|part| part.time_ns).sum();
-    BubbleRow { rank: row.rank, stage: row.stage, parts, share: all as f64 / step.max(1) as f64 }
+    let waits: Vec<Awaited> =
+        drawn(row).filter_map(|bubble| Some(wait(bubble.awaited.as_ref()?, bubble))).collect();
+    let known: i64 = waits.iter().map(|wait| wait.time_ns).sum();
+    BubbleRow {
+        rank: row.rank,
+        stage: row.stage,
+        parts,
+        share: all as f64 / step.max(1) as f64,
+        waits: Awaited::longest(waits),
+        no_cause_ns: (all - known).max(0),
+    }
 }

@@ -56,7 +56,7 @@ mod tests {
         };
         let row = Row {
             boxes: vec![pass(0, 14, None), pass(40, 60, Some(0))],
-            bubbles: vec![Bubble { start: 14, end: 40, cause: Cause::Schedule }],
+            bubbles: vec![Bubble { start: 14, end: 40, cause: Cause::Schedule, awaited: None }],
             ..Row::default()
         };
         let drawn = strip(&row, 80, 8);

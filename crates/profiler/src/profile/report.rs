@@ -8,6 +8,7 @@ use super::finding::Finding;
 use super::rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 use super::{Options, RankSteps};
 use crate::causes::CauseRow;
+use crate::groups::JobLayout;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
 use crate::launches::launches_work;
@@ -54,6 +55,9 @@ pub struct Report {
     pub missing: u32,
     /// Numbers of the first missing ranks.
     pub missing_ranks: Vec<u32>,
+    /// Parallel sizes and process groups of the job; `None` for one rank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<JobLayout>,
     /// The devices, from the traces.
     pub device: Option<String>,
     /// The accelerator's peak, if known.
@@ -225,6 +229,7 @@ pub(super) fn report(
         from_host: !views.is_empty() && views.iter().all(|view| view.from_host),
         missing,
         missing_ranks: if missing > 0 { job.missing(MISSING) } else { Vec::new() },
+        layout: JobLayout::of(&joined.groups, joined.layout.as_ref(), job.world_size, job.world_size_known),
         device: job.members.iter().find_map(|m| device(&m.trace.identity)).map(str::to_owned),
         peak,
         flop_per_step: options.flop_per_step,

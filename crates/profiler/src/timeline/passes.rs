@@ -74,5 +74,5 @@ pub(super) fn bubbles(drawn: &[Drawn], rank: u32, stage: u32) -> Option<BubbleRo
     let time_ns = passes.time(Class::Bubble);
     let parts = vec![Part { name: "between passes".to_owned(), time_ns }];
     let share = time_ns as f64 / (last.end - first.start).max(1) as f64;
-    Some(BubbleRow { rank, stage, parts, share })
+    Some(BubbleRow { rank, stage, parts, share, ..BubbleRow::default() })
 }

@@ -98,7 +98,7 @@ fn cut<'a>(
     if from > start {
         // A wait for a message of the pipeline is a bubble.
         let (class, word) = if is_pipeline(exchange.dimension) {
-            (Class::Bubble, "bubble: waits for a message")
+            (Class::Bubble, "bubble: message")
         } else {
             (Class::Waiting, "waits for other ranks")
         };

@@ -265,6 +265,22 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
         let class = Class::ALL[usize::from(to.colours[*span])];
         assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
     }
+    // A bubble with an arrow has the pass at its start in its name; the others are counted.
+    for [(from, at), (to, span)] in &awaited {
+        let name = &columns.names[to.names[*span] as usize];
+        if Class::ALL[usize::from(to.colours[*span])] == Class::Bubble {
+            let (work, place) =
+                name.split_once(", waits for ").expect(name).1.split_once(" of ").expect(name);
+            assert_eq!(place, from.group, "{name}");
+            assert!(work.starts_with(columns.names[from.names[*at] as usize].as_str()), "{name}");
+        }
+    }
+    for row in &columns.bubbles {
+        let all: i64 = row.parts.iter().map(|part| part.time_ns).sum();
+        let waits: i64 = row.waits.iter().map(|wait| wait.time_ns).sum();
+        assert!(waits + row.no_cause_ns <= all, "{row:?}");
+    }
+    assert!(columns.bubbles.iter().any(|row| !row.waits.is_empty()), "{:?}", columns.bubbles);
     // Rank 2 is idle in every forward pass of this step, so the others wait longest for it.
     let mut of = std::collections::BTreeMap::new();
     for [(from, _), (to, span)] in &awaited {

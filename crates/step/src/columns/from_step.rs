@@ -90,16 +90,18 @@ pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>)
             arrows.push(ArrowKind::Message, from, to);
         }
     }
-    let waits = Waits::of(step);
+    let waits = Waits::of(step, pipeline);
     for (rank, went) in places.iter().enumerate() {
         for (bubble, end) in &went.bubbles {
-            if let Some(from) = waits.awaited(step, rank, *end).as_ref().and_then(place) {
+            let awaited = waits.awaited(step, rank, *end).or_else(|| waits.drained(step, rank, *end));
+            if let Some(from) = awaited.as_ref().and_then(place) {
                 arrows.push(ArrowKind::Awaited, from, *bubble);
             }
         }
     }
     columns.arrows = arrows;
     columns.bubbles = bubbles(step).iter().map(bubble_row).collect();
+    columns.name_bubbles(&mut names);
     columns.names = names.iter().map(str::to_owned).collect();
     Ok(columns)
 }
@@ -115,6 +117,7 @@ fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
         stage: of.stage.0,
         parts: vec![part("fill", of.fill), part("steady", of.steady), part("drain", of.drain)],
         share: of.fraction,
+        ..BubbleRow::default()
     }
 }
 
@@ -187,8 +190,8 @@ fn of_rank(
     Went { streams: places, bubbles }
 }
 
-/// Bubbles of the rank, named by position: before its passes, between them, after them. Each row has its end
-/// time.
+/// Bubbles of the rank, named by position: before its passes, between them, after them. The work that they
+/// wait for is added from the arrows. Each row has its end time.
 fn bubble_rows(
     names: &mut Names,
     step: &Step,

@@ -62,7 +62,7 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let messages: Vec<&u8> = columns.arrows.kind.iter().filter(is_message).collect();
     assert_eq!((messages.len(), columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
     // Causes of bubbles: on the first stage the backward pass of the second, on the second the forward pass
-    // of the first.
+    // of the first and, after its last pass, the end of the pipeline.
     let waits: Vec<_> = (0..columns.arrows.kind.len())
         .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)
         .map(|at| {
@@ -71,7 +71,49 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
         })
         .collect();
     let second = compute[1].id;
-    assert_eq!(waits, [((second, 2), (compute[0].id, 1)), ((compute[0].id, 0), (second, 0))]);
+    let first = compute[0].id;
+    assert_eq!(waits, [((second, 2), (first, 1)), ((first, 0), (second, 0)), ((first, 2), (second, 3))]);
+}
+
+/// Names of the bubbles of a timeline, in order of tracks.
+fn bubble_names(columns: &Columns) -> Vec<&str> {
+    let of = |track: &Track| {
+        let bubbles =
+            track.names.iter().zip(&track.colours).filter(|(_, colour)| **colour == Class::Bubble as u8);
+        bubbles.map(|(name, _)| *name as usize).collect::<Vec<_>>()
+    };
+    columns.tracks.iter().flat_map(of).map(|name| columns.names[name].as_str()).collect()
+}
+
+#[test]
+fn bubbles_name_what_they_wait_for() {
+    let columns = of_step(&two_stages(), &Options::default());
+    assert_eq!(
+        bubble_names(&columns),
+        [
+            "bubble, waits for backward 0 of stage 1",
+            "bubble: filling, waits for forward 0 of stage 0",
+            "bubble: draining, waits for backward 0 of stage 0"
+        ]
+    );
+    // Each rank has its waits with their times, the longest first, and no bubble without a cause.
+    let waits: Vec<Vec<(&str, u32, Option<u32>, i64)>> = columns
+        .bubbles
+        .iter()
+        .map(|row| row.waits.iter().map(|w| (w.name.as_str(), w.stage, w.micro_batch, w.time_ns)).collect())
+        .collect();
+    assert_eq!(waits[0], [("backward", 1, Some(0), 30)]);
+    assert_eq!(waits[1], [("backward", 0, Some(0), 21), ("forward", 0, Some(0), 10)]);
+    assert!(columns.bubbles.iter().all(|row| row.no_cause_ns == 0));
+    // Without dependencies only the end of the pipeline is known.
+    let mut apart = two_stages();
+    apart.dependencies.clear();
+    let columns = of_step(&apart, &Options::default());
+    assert_eq!(
+        bubble_names(&columns),
+        ["bubble", "bubble: filling", "bubble: draining, waits for backward 0 of stage 0"]
+    );
+    assert_eq!((columns.bubbles[0].no_cause_ns, columns.bubbles[1].no_cause_ns), (30, 10));
 }
 
 #[test]
@@ -155,7 +197,11 @@ fn a_bubble_that_ends_by_a_mark_of_the_sender_waits_for_its_last_work() {
     let sent = step.push(0, StreamKind::Host(0), sent).expect("a rank");
     step.depend(sent, f1, DependencyKind::Message);
     let columns = of_step(&step, &Options::default());
-    let at = columns.arrows.kind.iter().position(|kind| *kind == ArrowKind::Awaited as u8).expect("an arrow");
+    let is_of_receiver = |at: &usize| {
+        columns.arrows.kind[*at] == ArrowKind::Awaited as u8
+            && columns.tracks[columns.arrows.to_track[*at] as usize].rank == 8
+    };
+    let at = (0..columns.arrows.kind.len()).find(is_of_receiver).expect("an arrow");
     let from = &columns.tracks[columns.arrows.from_track[at] as usize];
     assert_eq!((from.rank, columns.arrows.from_span[at], from.name.as_str()), (0, 1, "compute"));
     assert_eq!(columns.tracks[columns.arrows.to_track[at] as usize].rank, 8);

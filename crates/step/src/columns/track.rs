@@ -234,6 +234,12 @@ impl Track {
         self.spans.saturating_sub(self.starts.len() as u64)
     }
 
+    /// Total time of the spans of a class, in nanoseconds.
+    pub fn time_of(&self, class: Class) -> i64 {
+        let own = self.colours.iter().zip(&self.lengths).filter(|(colour, _)| **colour == class as u8);
+        own.map(|(_, length)| length).sum()
+    }
+
     /// Busy time of all spans in nanoseconds, without gaps inside merged ones.
     pub fn busy(&self) -> i64 {
         let lengths = if self.busy.is_empty() { &self.lengths } else { &self.busy };

@@ -1,7 +1,7 @@
 //! Causes of a step's bubbles.
 //!
-//! Responsible for: the work of another rank that a rank's next work depended on. A step without dependencies
-//! has no causes.
+//! Responsible for: the work of another rank that a rank's next work depended on, and the last pass of the
+//! pipeline, for which drained ranks wait. A step without dependencies has no other causes.
 
 use crate::span::Activity;
 use crate::{SpanRef, Step, StreamKind, Time};
@@ -10,13 +10,23 @@ use crate::{SpanRef, Step, StreamKind, Time};
 pub(super) struct Waits {
     /// Dependent span and its predecessor, sorted.
     edges: Vec<(SpanRef, SpanRef)>,
+    /// End of the pipeline, with its last pass.
+    last: Option<(Time, SpanRef)>,
 }
 
 impl Waits {
-    pub(super) fn of(step: &Step) -> Self {
+    pub(super) fn of(step: &Step, pipeline: Option<(Time, Time)>) -> Self {
         let mut edges: Vec<(SpanRef, SpanRef)> = step.dependencies.iter().map(|d| (d.to, d.from)).collect();
         edges.sort_unstable();
-        Self { edges }
+        Self { edges, last: pipeline.and_then(|(_, end)| Some((end, ending(step, end)?))) }
+    }
+
+    /// The last pass of the pipeline, if a bubble lasts until its end. `None` if that pass is on the same
+    /// rank.
+    pub(super) fn drained(&self, step: &Step, rank: usize, end: Time) -> Option<SpanRef> {
+        let (until, last) = self.last?;
+        let drains = end == until && last.rank as usize != rank && step.ranks.get(rank).is_some();
+        drains.then_some(last)
     }
 
     /// Work of another rank that ended a bubble: from the next span of the rank, the latest predecessor,
@@ -57,4 +67,17 @@ fn work_before(step: &Step, at: SpanRef) -> Option<SpanRef> {
         Some((stream.spans.ends()[span], SpanRef { stream: place as u32, span: span as u32, ..at }))
     });
     last.max_by_key(|(end, _)| *end).map(|(_, at)| at)
+}
+
+/// A pass that ends at this time, on the first of several ranks.
+fn ending(step: &Step, end: Time) -> Option<SpanRef> {
+    (0_u32..).zip(&step.ranks).find_map(|(rank, of)| {
+        let streams = (0_u32..).zip(&of.streams).filter(|(_, stream)| stream.kind == StreamKind::Compute);
+        streams.into_iter().find_map(|(stream, of)| {
+            let span = of.spans.ends().partition_point(|other| *other < end);
+            let at = SpanRef { rank, stream, span: u32::try_from(span).ok()? };
+            let found = step.span(at)?;
+            (found.end == end && found.phase.is_pass() && found.activity == Activity::Compute).then_some(at)
+        })
+    })
 }

@@ -1,6 +1,14 @@
 // Made from docs/reference/schema/profile.json by scripts/types.mjs.
 
 /**
+ * Parallel dimension of a communication.
+ */
+export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
+/**
+ * Evidence for the dimension of a group.
+ */
+export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
+/**
  * A number format of tensors or GEMMs.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
@@ -153,10 +161,6 @@ export type DamageKind =
  */
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
 /**
- * Parallel dimension of a communication.
- */
-export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
-/**
  * Class of a span, which determines its colour in all views.
  */
 export type Class =
@@ -214,6 +218,10 @@ export interface ProfileAnswer {
    * Numbers of the first missing ranks.
    */
   missing_ranks: number[]
+  /**
+   * Parallel sizes and process groups of the job; `null` for one rank.
+   */
+  layout?: JobLayout | null
   /**
    * The devices, from the traces.
    */
@@ -346,6 +354,77 @@ export interface ProfileAnswer {
    */
   warnings: Warning[]
   title: string
+}
+/**
+ * The arrangement of a job's ranks.
+ */
+export interface JobLayout {
+  /**
+   * Dimensions with more than one rank, innermost first. Empty if the arrangement is not determined.
+   */
+  sizes: LayoutSize[]
+  /**
+   * True if all dimensions are known and their sizes multiply to the number of ranks.
+   */
+  complete: boolean
+  /**
+   * Reasons for doubt, and for an arrangement that is not determined.
+   */
+  doubts: string[]
+  /**
+   * Process groups with more than one rank, by dimension, size and stride.
+   */
+  groups: GroupClass[]
+}
+/**
+ * One dimension of a job's ranks. Rank `r` is at position `r / stride % ranks`.
+ */
+export interface LayoutSize {
+  dimension: Dimension
+  /**
+   * Short name, as in `--layout`.
+   */
+  name: string
+  /**
+   * Number of ranks.
+   */
+  ranks: number
+  /**
+   * Distance between neighbouring ranks.
+   */
+  stride: number
+  evidence: Evidence
+  /**
+   * True if the ranks of its groups are inferred from the ends of collectives.
+   */
+  inferred: boolean
+}
+/**
+ * Process groups of one dimension, size and stride.
+ */
+export interface GroupClass {
+  dimension: Dimension
+  /**
+   * Label.
+   */
+  label: string
+  /**
+   * Number of ranks in a group.
+   */
+  ranks: number
+  /**
+   * Distance between neighbouring ranks; `null` if it varies or the ranks are not recorded.
+   */
+  stride: number | null
+  /**
+   * Number of groups.
+   */
+  groups: number
+  evidence: Evidence
+  /**
+   * True if the groups are not recorded, but inferred from the ends of collectives.
+   */
+  inferred: boolean
 }
 /**
  * An accelerator's peak.

@@ -28,4 +28,8 @@ export interface ValidField {
    * Values that are valid with the other settings unchanged.
    */
   values: string[]
+  /**
+   * True if the run is valid without the setting.
+   */
+  open: boolean
 }

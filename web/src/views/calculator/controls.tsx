@@ -6,7 +6,7 @@ import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/
 import { report } from '../../api/report'
 import { withoutHandle } from '../../api/uploads'
 import * as format from '../../charts/format'
-import { type Valid, numbersOf } from '../../state/valid'
+import { type Valid, isRefused, numbersOf } from '../../state/valid'
 import { Combobox, type Option } from '../../ui/combobox'
 import { openFiles } from '../../ui/drop'
 import { Choice, Switch, TextField } from '../../ui/fields'
@@ -18,8 +18,8 @@ import { OtherSettings } from './other-settings'
 import { Pools } from './pools'
 import { choose } from './replan'
 import { edited, heldKeys, lastSet, set } from './scenarios'
-import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
-import { isDefault, isOwn, toAuto } from './to-auto'
+import { OVERLAPS, optionsOf, recomputeText, shardingText } from './wording'
+import { isClosed, isDefault, isOwn, toAuto } from './to-auto'
 import * as texts from '../../words/calculator'
 
 interface Props {
@@ -86,16 +86,17 @@ function Plan(props: Props) {
   const isUneven = text['uneven-stages'] === 'true' || text['layers-per-stage'] !== undefined
   const isSequenceParallel = text['sequence-parallel'] ? text['sequence-parallel'] === 'true' : plan.sequence_parallel
   const hasExperts = now.ep > 1 || numbersOf(valid, 'ep').length > 1
-  /** Choices that are valid with the other settings; all of them until the program has listed any. */
-  const choices = <T extends readonly (readonly [string, string])[]>(key: string, all: T) => {
-    const listed = valid.get(key)
-    return listed && listed.length > 0 ? all.filter(([value]) => listed.includes(value)) : all
+  /** Choices that are valid with the other settings, and the current one. */
+  const choices = (key: string, current: string) => {
+    const listed = valid.get(key) ?? []
+    return optionsOf(listed.includes(current) ? listed : [current, ...listed], now.vp)
   }
   const own = (key: string) => text[key] !== undefined
-  const auto =
-    (...keys: string[]) =>
-    () =>
-      set(Object.fromEntries(keys.map((key) => [key, undefined])))
+  /** Resets settings to auto, unless the first of them is needed by the others. */
+  const auto = (...keys: readonly [string, ...string[]]) =>
+    valid.closed?.has(keys[0]) ? undefined : () => set(Object.fromEntries(keys.map((key) => [key, undefined])))
+  /** A switch whose other position is not valid with the other settings. */
+  const fixed = (key: string, value: boolean) => isRefused(valid, key, String(!value))
   const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
   return (
     <>
@@ -124,6 +125,7 @@ function Plan(props: Props) {
           own={own('uneven-stages')}
           kept={heldKeys.value.includes('uneven-stages')}
           onAuto={auto('uneven-stages', 'layers-per-stage')}
+          fixed={fixed('uneven-stages', isUneven)}
           value={isUneven}
           onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })}
         />
@@ -132,20 +134,18 @@ function Plan(props: Props) {
           about={texts.shardNormsDropoutAndResiduals}
           own={own('sequence-parallel')}
           onAuto={auto('sequence-parallel')}
-          disabled={now.tp === 1}
-          value={now.tp > 1 && isSequenceParallel}
+          fixed={fixed('sequence-parallel', isSequenceParallel)}
+          value={isSequenceParallel}
           onChange={(value) => flag('sequence-parallel', value)}
         />
         <Choice
           label={texts.schedule}
           about={texts.theOrderOfPassesIn}
           own={own('schedule')}
-          onAuto={auto('schedule')}
+          onAuto={auto('schedule', 'vp')}
           value={text.schedule ?? plan.schedule}
-          options={choices('schedule', SCHEDULES)
-            .filter(([name]) => name === '1f1b' || now.pp > 1)
-            .map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)}
-          onChange={(schedule) => hold(ofSchedule(schedule, text.vp), estimate)}
+          options={choices('schedule', text.schedule ?? plan.schedule)}
+          onChange={(schedule) => hold(ofSchedule(schedule), estimate)}
         />
       </Section>
       <Section title={texts.batch} note={estimate ? texts.microBatches(format.count(estimate.throughput.micro_batches)) : ''}>
@@ -160,7 +160,7 @@ function Plan(props: Props) {
           own={own('sharding')}
           onAuto={auto('sharding')}
           value={text.sharding ?? shardingText(plan.sharding)}
-          options={choices('sharding', SHARDINGS)}
+          options={choices('sharding', text.sharding ?? shardingText(plan.sharding))}
           onChange={(sharding) => hold({ sharding }, estimate)}
         />
         <Choice
@@ -169,7 +169,7 @@ function Plan(props: Props) {
           own={own('recompute')}
           onAuto={auto('recompute', 'stage-recompute')}
           value={text.recompute ?? recomputeText(plan.recompute)}
-          options={RECOMPUTES}
+          options={choices('recompute', text.recompute ?? recomputeText(plan.recompute))}
           onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })}
         />
         <Choice
@@ -178,10 +178,7 @@ function Plan(props: Props) {
           own={own('precision')}
           onAuto={auto('precision')}
           value={text.precision ?? plan.precision.compute}
-          options={choices(
-            'precision',
-            PRECISIONS.map((name) => [name, name] as const),
-          )}
+          options={choices('precision', text.precision ?? plan.precision.compute)}
           onChange={(precision) => set({ precision })}
         />
       </Section>
@@ -196,6 +193,7 @@ function Plan(props: Props) {
               about={about}
               own={own(key)}
               onAuto={auto(key)}
+              fixed={fixed(key, plan.overlap[name])}
               value={plan.overlap[name]}
               onChange={(value) => flag(key, value)}
             />
@@ -220,7 +218,7 @@ function Plan(props: Props) {
           onChange={(price) => set({ 'price-per-device-hour': price || undefined })}
         />
       </Section>
-      <OtherSettings />
+      <OtherSettings valid={valid} />
     </>
   )
 }
@@ -235,6 +233,7 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
   const value = degreesOf(text, props.estimate)[props.name]
   const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
   const blame = props.refused && lastSet.value.includes(props.name)
+  const closed = isClosed(props.valid, props.name, text)
   const plan = useRef(props.estimate)
   plan.current = props.estimate
   // While one slider moves, the other steppers stay as they are.
@@ -248,7 +247,7 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         format={props.format}
         own={own}
         byDefault={byDefault}
-        onAuto={() => set({ ...toAuto(props.name, edited.value, heldKeys.value), ...follows })}
+        onAuto={closed ? undefined : () => set({ ...toAuto(props.name, edited.value, heldKeys.value), ...follows })}
         value={value}
         values={values}
         kept={kept}
@@ -257,7 +256,7 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         disabled={report !== null}
       />
     )
-  }, [hasReplicas, own, byDefault, kept, value, values, blame, props.label, props.about, props.wide, props.format])
+  }, [hasReplicas, own, byDefault, kept, value, values, blame, closed, props.label, props.about, props.wide, props.format])
 }
 
 function Section(props: { title: string; note?: string; children: ComponentChildren }) {

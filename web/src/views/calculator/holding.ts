@@ -54,11 +54,8 @@ export function withHeld(
   return { all: { ...held, ...single, ...values }, held: Object.keys(held) }
 }
 
-/** A schedule with the chunks that it takes. */
-export const ofSchedule = (schedule: string, vp: string | undefined): Values => ({
-  schedule,
-  vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? vp : undefined,
-})
+/** A schedule, with virtual stages on auto: the program lists schedules as valid with their own number of them. */
+export const ofSchedule = (schedule: string | undefined): Values => ({ schedule, vp: undefined })
 
 /** Sets values; the sizes that the program chose are held if one of the values ends its search for a layout. */
 export function hold(values: Values, estimate: Answered | null, history: 'push' | 'replace' = 'push'): void {

@@ -1,7 +1,9 @@
-// All other keys of a run file: found by name, set as text. Set keys are listed and can be removed.
+// All other keys of a run file: found by name, set from the program's list of values, or as text. Set keys are listed and can be removed.
 import { useState } from 'preact/hooks'
 import { Combobox } from '../../ui/combobox'
-import { TextField } from '../../ui/fields'
+import type { Valid } from '../../state/valid'
+import { controlOf } from '../../state/settings'
+import { Choice, TextField } from '../../ui/fields'
 import { useKeyList } from '../parts/dimensions'
 import { flagOf } from './flags'
 import { edited, set } from './scenarios'
@@ -38,7 +40,7 @@ const SHOWN = new Set([
   'on',
 ])
 
-export function OtherSettings() {
+export function OtherSettings({ valid }: { valid: Valid }) {
   const keys = useKeyList()
   const [added, setAdded] = useState<readonly string[]>([])
   const text = edited.value
@@ -49,25 +51,29 @@ export function OtherSettings() {
       <h2>{texts.otherSettings}</h2>
       {rows.map((flag) => {
         const key = flags.find((one) => one.flag === flag)?.key
+        const control = key && controlOf(key, valid.get(flag))
+        const common = {
+          label: flag.replaceAll('-', ' '),
+          about: key?.doc ?? '',
+          own: true,
+          value: text[flag] ?? '',
+          onChange: (value: string) => set({ [flag]: value || undefined }),
+        }
+        const remove = () => {
+          setAdded(added.filter((one) => one !== flag))
+          set({ [flag]: undefined })
+        }
+        if (control?.is === 'choice') {
+          const listed = control.options.map((one) => [one, one] as const)
+          return <Choice key={flag} {...common} onAuto={remove} options={common.value === '' ? [['', texts.notSet], ...listed] : listed} />
+        }
         return (
           <TextField
             key={flag}
-            label={flag.replaceAll('-', ' ')}
-            about={key?.doc}
-            own
-            value={text[flag] ?? ''}
+            {...common}
             placeholder={(key && 'choices' in key ? key.choices.join(' | ') : undefined) ?? key?.default ?? ''}
-            onChange={(value) => set({ [flag]: value || undefined })}
             after={
-              <button
-                type="button"
-                class="button quiet icon"
-                aria-label={texts.takeBack(flag)}
-                onClick={() => {
-                  setAdded(added.filter((one) => one !== flag))
-                  set({ [flag]: undefined })
-                }}
-              >
+              <button type="button" class="button quiet icon" aria-label={texts.takeBack(flag)} onClick={remove}>
                 ✕
               </button>
             }

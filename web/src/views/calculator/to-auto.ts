@@ -1,5 +1,6 @@
 // Parallel sizes of which only some are set: the program takes one that is not set as 1, unless it is `auto`. Pure.
 import type { Parameters } from '../../state/fragment'
+import type { Valid } from '../../state/valid'
 
 type Values = Readonly<Record<string, string | undefined>>
 
@@ -35,3 +36,7 @@ export function toAuto(name: string, text: Parameters, held: readonly string[] =
   const others = CHOOSABLE.filter((key) => text[key] === AUTO)
   return Object.fromEntries([...others, name].map((key) => [key, undefined]))
 }
+
+/** True if the run is not valid without a setting, and the program cannot choose its value beside the others. */
+export const isClosed = (valid: Valid, name: string, text: Parameters): boolean =>
+  (valid.closed?.has(name) ?? false) && toAuto(name, text)[name] === undefined

@@ -1,34 +1,31 @@
-// Names and choices of the plan, as shown in the controls.
+// Names of settings and of their values, as shown in the controls. Which values there are, the program lists.
 import { withoutHandle } from '../../api/uploads'
 import * as texts from '../../words/calculator'
 
-export const SCHEDULES: readonly (readonly [string, string])[] = [
-  ['1f1b', '1F1B'],
-  ['gpipe', 'GPipe'],
-  ['zb-h1', texts.zeroBubbleH1],
-  ['zb-h2', texts.zeroBubbleH2],
-  ['zb-v', texts.zeroBubbleV],
-  ['dualpipe', 'DualPipe'],
-]
+/** Titles of values whose names are no words; other values are shown as they are named. */
+const TITLES: Readonly<Record<string, string>> = {
+  '1f1b': '1F1B',
+  gpipe: 'GPipe',
+  'zb-h1': texts.zeroBubbleH1,
+  'zb-h2': texts.zeroBubbleH2,
+  'zb-v': texts.zeroBubbleV,
+  dualpipe: 'DualPipe',
+  none: 'None',
+  zero1: 'ZeRO-1: optimizer',
+  zero2: 'ZeRO-2: + gradients',
+  fsdp: 'FSDP / ZeRO-3: all',
+  'fsdp-no-reshard': texts.fsdpKeptAfterForward,
+  'hsdp:8': texts.hsdpAmong8,
+  'selective:core_attention': texts.coreAttention,
+  'selective:norm,activation': texts.normsActivations,
+  'selective:mlp': 'MLP',
+  full: texts.wholeLayers,
+}
 
-export const SHARDINGS: readonly (readonly [string, string])[] = [
-  ['none', 'None'],
-  ['zero1', 'ZeRO-1: optimizer'],
-  ['zero2', 'ZeRO-2: + gradients'],
-  ['fsdp', 'FSDP / ZeRO-3: all'],
-  ['fsdp-no-reshard', texts.fsdpKeptAfterForward],
-  ['hsdp:8', texts.hsdpAmong8],
-]
-
-export const RECOMPUTES: readonly (readonly [string, string])[] = [
-  ['none', 'None'],
-  ['selective:core_attention', texts.coreAttention],
-  ['selective:norm,activation', texts.normsActivations],
-  ['selective:mlp', 'MLP'],
-  ['full', texts.wholeLayers],
-]
-
-export const PRECISIONS = ['bf16', 'fp16', 'fp8', 'mxfp8', 'nvfp4', 'int8', 'tf32', 'fp32'] as const
+/** Values as options with their titles; `chunks` virtual stages make 1F1B the interleaved schedule. */
+export function optionsOf(values: readonly string[], chunks = 1): readonly (readonly [string, string])[] {
+  return values.map((value) => [value, value === '1f1b' && chunks > 1 ? texts.interleaved1F1b : (TITLES[value] ?? value)] as const)
+}
 
 export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather' | 'tensor' | 'pipeline' | 'expert', string, string])[] = [
   ['gradient_reduce', texts.gradientReduction, texts.overlapGradientReductionWithThe],

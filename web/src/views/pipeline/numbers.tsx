@@ -98,13 +98,44 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
         align: 'right',
       }),
     ),
+    ...(rows.some((row) => row.waits?.length)
+      ? [
+          {
+            key: 'waits',
+            title: texts.longestWaits,
+            about: texts.passesOfOtherStagesThat,
+            value: (row: BubbleRow) => row.waits?.[0]?.time_ns ?? 0,
+            wrap: true,
+            cell: (row: BubbleRow) => waitsText(row),
+          },
+          {
+            key: 'cause',
+            title: texts.noCause,
+            about: texts.bubblesWithoutARecordedCause,
+            value: (row: BubbleRow) => row.no_cause_ns ?? 0,
+            cell: (row: BubbleRow) => (row.no_cause_ns ? span(row.no_cause_ns) : '–'),
+            align: 'right' as const,
+          },
+        ]
+      : []),
   ]
   return (
     <section class="panel pipeline-panel" aria-label={texts.bubbles}>
       <h2>{texts.bubblesOfEachStage}</h2>
-      <Table caption={texts.bubblesOfEachStage} columns={table} rows={rows} identify={(row) => row.rank} maxHeight="320px" />
+      <Table caption={texts.bubblesOfEachStage} columns={table} rows={rows} identify={(row) => row.rank} maxHeight="420px" />
     </section>
   )
+}
+
+/** Maximum number of waits in a cell. */
+const MOST_WAITS = 2
+
+/** Longest waits of a rank: `backward 3 of stage 1 (12 ms)`. */
+function waitsText({ waits = [] }: BubbleRow): string {
+  return waits
+    .slice(0, MOST_WAITS)
+    .map((wait) => texts.waitOf(`${wait.name}${wait.micro_batch === null ? '' : ` ${wait.micro_batch}`}`, wait.stage, span(wait.time_ns)))
+    .join(', ')
 }
 
 const CLASS_OF: readonly (readonly [RegExp, string])[] = [

@@ -7,27 +7,21 @@ import { playground } from '../../api/playground/marker'
 import { report } from '../../api/report'
 import { ofPrefix } from '../../state/fragment'
 import { change, location, own as ownOf } from '../../state/location'
-import { runText } from '../../state/run'
+import { run, runText, toArguments } from '../../state/run'
+import { numbersOf } from '../../state/valid'
 import { copy } from '../../ui/clipboard'
 import { Combobox, type Option } from '../../ui/combobox'
 import { Label } from '../../ui/fields'
 import { FileButton } from '../../ui/file-button'
-import { ofSchedule, withHeld } from '../calculator/holding'
+import { HOLDING, heldPlan, ofSchedule, withHeld } from '../calculator/holding'
 import { heldMark } from '../calculator/scenarios'
+import { optionsOf } from '../calculator/wording'
+import { useValid } from '../parts/dimensions'
 import { shortened } from '../parts/open'
 import { canonicalName } from '../parts/strategy'
 import * as others from '../../words/parts'
 import * as texts from '../../words/pipeline'
 import * as common from '../../words/ui'
-
-const SCHEDULES = [
-  ['1f1b', '1F1B'],
-  ['gpipe', 'GPipe'],
-  ['zb-h1', texts.zeroBubbleH1],
-  ['zb-h2', texts.zeroBubbleH2],
-  ['zb-v', texts.zeroBubbleV],
-  ['dualpipe', 'DualPipe'],
-] as const
 
 interface Props {
   readonly hasRun: boolean
@@ -38,8 +32,18 @@ interface Props {
 
 export function Switches(props: Props) {
   const plan = props.estimate?.plan
+  const asks = props.hasRun && !report
+  const free = useValid(asks ? run.value : null)
+  // Another schedule or other virtual stages hold the sizes of an auto plan: their values are those valid with the plan that is shown.
+  const held = useValid(asks ? { ...run.value, ...toArguments(heldPlan(runText.value, props.estimate)) } : null)
   const chunks = runText.value.vp ?? String(plan?.virtual_stages ?? '')
   const schedule = runText.value.schedule ?? plan?.schedule ?? ''
+  /** Valid values, and the current one. */
+  const offered = (flag: string, current: string) => {
+    const valid = HOLDING.includes(flag) ? held : free
+    const listed = numbersOf(valid, flag).every(Number.isFinite) ? numbersOf(valid, flag).map(String) : (valid.get(flag) ?? [])
+    return current === '' || listed.includes(current) ? listed : [current, ...listed]
+  }
   /** Another schedule or other chunks of the plan that is shown, not of another one. */
   const hold = (values: Readonly<Record<string, string | undefined>>) => {
     const { all, held } = withHeld(values, runText.value, props.estimate)
@@ -54,16 +58,11 @@ export function Switches(props: Props) {
         <>
           <Setting label={texts.schedule} own={own('schedule')} onAuto={() => change({ schedule: undefined })}>
             {(id) => (
-              <select
-                id={id}
-                class="select"
-                value={schedule}
-                onChange={(event) => hold(ofSchedule(event.currentTarget.value, runText.value.vp))}
-              >
+              <select id={id} class="select" value={schedule} onChange={(event) => hold(ofSchedule(event.currentTarget.value))}>
                 {schedule === '' && <option value="">{texts.automatic}</option>}
-                {SCHEDULES.map(([name, title]) => (
+                {optionsOf(offered('schedule', schedule), Number(chunks)).map(([name, title]) => (
                   <option key={name} value={name}>
-                    {name === '1f1b' && Number(chunks) > 1 ? 'Interleaved 1F1B' : title}
+                    {title}
                   </option>
                 ))}
               </select>
@@ -71,28 +70,33 @@ export function Switches(props: Props) {
           </Setting>
           <Setting label={texts.virtualStages} own={own('vp')} onAuto={() => setTo('vp')}>
             {(id) => (
-              <input
-                id={id}
-                class="input"
-                type="number"
-                min="1"
-                max="32"
-                value={chunks}
-                onChange={(event) => hold({ vp: event.currentTarget.value || undefined })}
-              />
+              <select id={id} class="select" value={chunks} onChange={(event) => hold({ vp: event.currentTarget.value || undefined })}>
+                {offered('vp', chunks).map((one) => (
+                  <option key={one} value={one}>
+                    {one}
+                  </option>
+                ))}
+              </select>
             )}
           </Setting>
           <Setting label={texts.globalBatch} own={own('global-batch')} onAuto={() => setTo('global-batch')}>
             {(id) => (
-              <input
-                id={id}
-                class="input"
-                type="number"
-                min="1"
-                value={runText.value['global-batch'] ?? ''}
-                placeholder={plan ? String(plan.global_batch) : texts.defaultText}
-                onChange={(event) => setTo('global-batch', event.currentTarget.value)}
-              />
+              <>
+                <input
+                  id={id}
+                  class="input"
+                  type="number"
+                  list={`${id}-valid`}
+                  value={runText.value['global-batch'] ?? ''}
+                  placeholder={plan ? String(plan.global_batch) : texts.defaultText}
+                  onChange={(event) => setTo('global-batch', event.currentTarget.value)}
+                />
+                <datalist id={`${id}-valid`}>
+                  {offered('global-batch', '').map((one) => (
+                    <option key={one} value={one} />
+                  ))}
+                </datalist>
+              </>
             )}
           </Setting>
           <label>

@@ -20,6 +20,7 @@ import { Switch } from '../parts/controls'
 import { useKeyList } from '../parts/dimensions'
 import { optionsOf as namesAndValue, useCatalogue } from '../parts/run-bar'
 import { flagOf } from '../calculator/flags'
+import { LayoutFound, sizesText } from './layout-found'
 import { StepsField, stepOptions } from './steps'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
@@ -110,11 +111,6 @@ function sizesOf(keys: readonly Key[]): readonly Setting[] {
   return names.map((name) => ({ name, title: name.toUpperCase(), control: { is: 'number', whole: true } }))
 }
 
-/** Other names of a dimension that a layout may have. */
-const dimensionOf = (name: string): string =>
-  ({ tensor: 'tp', context: 'cp', expert: 'ep', data: 'dp', fsdp: 'dp', pipeline: 'pp' })[name.trim().toLowerCase()] ??
-  name.trim().toLowerCase()
-
 /** FLOPs of a step, which are too many to be typed in ones. */
 const EXA: Unit = {
   sign: 'EFLOP',
@@ -140,12 +136,16 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
     !run && !file && flops ? texts.flopPerStep2(flops) : '',
     only ? texts.stepOnly(only) : '',
   ].filter(Boolean)
+  const found = layout === undefined && profile?.layout && profile.layout.sizes.length > 0 ? texts.layoutOf(sizesText(profile.layout)) : ''
   return (
     <details class="panel traces-job" open={known.length > 0}>
       <summary>
         <strong>{texts.thisJobIs}</strong>{' '}
         <span class="muted">
-          {known.length > 0 ? known.join(', ') : texts.notSpecified(profile?.utilisation == null ? texts.noMfu : texts.noPrediction)}
+          {[found, ...known].filter(Boolean).join(', ')}
+          {found && known.length === 0 && '; '}
+          {known.length === 0 && texts.notSpecified(profile?.utilisation == null ? texts.noMfu : texts.noPrediction)}
+          {known.length === 0 && !found && texts.groupsMayBeUnnamed}
         </span>
       </summary>
       <div class="entries">
@@ -178,9 +178,9 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
           add={texts.addASize}
           pairs={pairsOf(layout ?? '')}
           options={sizesOf(listed)}
-          find={(name) => sizesOf(listed).find((one) => one.name === dimensionOf(name))}
           onChange={(pairs) => set('layout')(pairsText(pairs))}
         />
+        {profile?.layout && <LayoutFound layout={profile.layout} isOwn={layout !== undefined} />}
         <AcceleratorField
           title={texts.accelerator}
           auto={profile?.device ?? texts.fromTheTraces}

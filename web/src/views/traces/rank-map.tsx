@@ -1,15 +1,13 @@
-// The job as a grid of its ranks: by the dimensions of its layout if they are known, by host if the traces have hosts, else in order. A cell
+// The job as a grid of its ranks: by the dimensions of its layout if the program knows them, by host if the traces have hosts, else in order. A cell
 // links to its rank on the timeline.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
 import { change, own } from '../../state/location'
-import { runText } from '../../state/run'
-import { chosenPairs, pairsOf } from '../../state/settings'
 import { span } from '../../timeline/time'
 import { Segments } from '../../ui/fields'
 import { type Grid, grid, ofRanks, width as ranksOfRow } from './interest'
-import { byLayout, sizesOf, sizesOfRun } from './layout-grid'
+import { byLayout } from './layout-grid'
 import { MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
@@ -17,13 +15,10 @@ import * as texts from '../../words/traces'
 /** Minimum number of ranks for a map; fewer are shown on the timeline. */
 export const FROM = 5
 
-/** The grid of the layout that is set under “This job is”, else that of the run set there; null without one. */
-function gridOfLayout(profile: Profile, ranks: readonly number[]): Grid | null {
-  const { layout, run } = own('t')
-  const pairs = chosenPairs(pairsOf(layout ?? ''))
-  const sizes =
-    pairs.length > 0 ? sizesOf(pairs, profile.world_size) : run !== undefined ? sizesOfRun(runText.value, profile.world_size) : null
-  return sizes && byLayout(sizes, ranks)
+/** The grid of the layout that the program determines or the user sets; null without one. */
+function gridOfLayout({ layout, world_size }: Profile, ranks: readonly number[]): Grid | null {
+  const all = layout?.sizes.reduce((product, one) => product * one.ranks, 1)
+  return layout && all === world_size ? byLayout(layout.sizes, ranks) : null
 }
 
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {
@@ -35,7 +30,9 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
   const values = ofRanks(heat, `${measure}_ns`)
   const recorded = grid(profile, heat.ranks, ranksOfRow(heat.ranks.length))
   const laid = gridOfLayout(profile, heat.ranks)
-  const { rows, columns, of } = laid && own('t').map !== 'recorded' ? laid : recorded
+  // A layout with a dimension that no group names is shown on request only.
+  const shown = own('t').map ?? (profile.layout?.complete ? 'layout' : 'recorded')
+  const { rows, columns, of } = laid && shown === 'layout' ? laid : recorded
   const meaningOfRows = of === 'host' ? 'hosts' : of === 'layout' ? texts.partsOfTheLayout : texts.ranksInOrder
   /** Place of a cell in words, beside its rank. */
   const place = (row: number, column: number) =>
@@ -58,7 +55,7 @@ export function RankMap({ profile, about }: { profile: Profile; about?: string }
                 ['layout', texts.byLayout],
                 ['recorded', recorded.of === 'host' ? texts.byHost : texts.inOrder],
               ]}
-              onChange={(value) => change({ 't.map': value === 'layout' ? undefined : value })}
+              onChange={(value) => change({ 't.map': value })}
             />
           )}
           {chooses && <Segments label={texts.measureOfTheCells} value={measure} options={MEASURE_OPTIONS} onChange={showMeasure} />}

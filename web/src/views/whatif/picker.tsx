@@ -1,11 +1,20 @@
-// Which changes are compared: presets, a change composed of settings, chips of what was chosen.
+// Which changes are compared: presets that are valid with the run, a change composed of settings, chips of what was chosen.
 import { Composer } from './composer'
-import { PRESETS, changes, setChanges, titleOf, toggle } from './changes'
+import { run } from '../../state/run'
+import { isRefused } from '../../state/valid'
 import { RemoveButton } from '../../ui/remove'
+import { useValid } from '../parts/dimensions'
+import { PRESETS, changes, flagOf, setChanges, titleOf, toggle } from './changes'
 import * as texts from '../../words/whatif'
 
 export function Picker() {
   const chosen = changes()
+  const valid = useValid(run.value)
+  /** A preset with a value that the program does not list for this run. */
+  const isOut = (change: string) => {
+    const [key = '', value = ''] = change.split('=')
+    return isRefused(valid, flagOf(key), value)
+  }
   return (
     <div class="picker">
       {PRESETS.map((group) => (
@@ -17,7 +26,8 @@ export function Picker() {
               type="button"
               class="pick"
               aria-pressed={chosen.includes(preset.change)}
-              title={preset.change}
+              title={isOut(preset.change) ? texts.notValidWithTheRun(preset.change) : preset.change}
+              disabled={isOut(preset.change) && !chosen.includes(preset.change)}
               onClick={() => toggle(preset.change)}
             >
               {preset.title}
