@@ -41,15 +41,12 @@ pub(crate) fn filled(text: &str, script: &Script) -> String {
         let name = inner.get(..length).unwrap_or_default();
         let is_closed = !is_braced || inner.get(length..).is_some_and(|end| end.starts_with('}'));
         let end = start + length + usize::from(is_braced);
-        match value(name, script).filter(|_| is_closed) {
-            Some(value) => {
-                out.push_str(&value);
-                rest = behind.get(end..).unwrap_or_default();
-            }
-            None => {
-                out.push('$');
-                rest = behind;
-            }
+        if let Some(value) = value(name, script).filter(|_| is_closed) {
+            out.push_str(&value);
+            rest = behind.get(end..).unwrap_or_default();
+        } else {
+            out.push('$');
+            rest = behind;
         }
     }
     out.push_str(rest);
