@@ -40,8 +40,8 @@ pub trait Wires {
     /// message stays on its device and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
 
-    /// All senders by their number, if each has a single route: then sets of active flows may repeat. Empty if
-    /// routes also depend on receivers.
+    /// All senders by their number, if each has a single route: then sets of active flows may repeat. Empty
+    /// if routes also depend on receivers.
     fn senders(&self) -> Vec<Sender<'_>> {
         Vec::new()
     }

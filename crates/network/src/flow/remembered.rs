@@ -99,8 +99,8 @@ fn hash(kind: u32) -> u128 {
 }
 
 impl Rates {
-    /// A network without flows; capacities in bytes per second. `senders` are all senders if each has a single
-    /// route, otherwise none.
+    /// A network without flows; capacities in bytes per second. `senders` are all senders if each has a
+    /// single route, otherwise none.
     pub(super) fn new(capacities: Vec<f64>, senders: &[Sender<'_>]) -> Self {
         let kinds = (!senders.is_empty()).then(|| Kinds::new(capacities.len(), senders));
         Self { allocator: Allocator::new(capacities), kinds }
@@ -278,8 +278,8 @@ impl Kinds {
         }
     }
 
-    /// Rates of the active kinds of the set, computed by the allocator after all changes of flows that share a
-    /// link with them. Such flows are in the set, or have ended.
+    /// Rates of the active kinds of the set, computed by the allocator after all changes of flows that share
+    /// a link with them. Such flows are in the set, or have ended.
     fn rates(&mut self, allocator: &mut Allocator) -> Box<[(u32, f64)]> {
         let Self { of, groups, set, .. } = self;
         for &number in set.iter() {
@@ -299,8 +299,8 @@ impl Kinds {
 }
 
 impl Kind {
-    /// Gives the allocator the active flows. They have equal rates, so one flow represents them, with the sum of
-    /// their shares on each link.
+    /// Gives the allocator the active flows. They have equal rates, so one flow represents them, with the sum
+    /// of their shares on each link.
     fn hold(&mut self, allocator: &mut Allocator) {
         self.is_stale = false;
         let count = self.active.len();
