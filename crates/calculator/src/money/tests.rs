@@ -115,7 +115,7 @@ fn what_is_not_known_is_not_invented() {
 fn a_typical_price_of_an_instance_is_a_warning() {
     let of = |cluster: &str, more: &str| {
         let text = format!(
-            "model.name = \"llama-3-8b\"\ncluster.name = \"{cluster}\"\ncluster.devices = 64\ntraining.tokens = \"1T\"\n{more}"
+            "model.name = \"llama-3-8b\"\ncluster.preset = \"{cluster}\"\ncluster.devices = 64\ntraining.tokens = \"1T\"\n{more}"
         );
         let bill = bill(&run(&text, &[]), Seconds::new(6.0)).expect("sound").expect("tokens");
         let is_warned = bill.warnings.iter().any(|warning| warning.id == "typical-device-price");
