@@ -257,7 +257,9 @@ impl Kinds {
             at += 1;
             sum = sum.wrapping_add(groups[number as usize].sum);
             let neighbours = std::mem::take(&mut groups[number as usize].neighbours);
-            neighbours.iter().for_each(|&other| add(groups, set, other));
+            for &other in &neighbours {
+                add(groups, set, other);
+            }
             groups[number as usize].neighbours = neighbours;
         }
         if set.is_empty() {
