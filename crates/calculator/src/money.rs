@@ -8,7 +8,7 @@ mod prices;
 pub use prices::{DatedPrice, device_price, electricity_price};
 
 use crate::goodput::run::{Availability, Failures, availability};
-use railwright_spec::cluster::{Accelerator, Cluster};
+use railwright_spec::cluster::{Accelerator, Cluster, Instance, instances};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, KilowattHours, Seconds, Watts};
 use railwright_spec::run::{Cost, Run, Training};
@@ -146,6 +146,16 @@ pub fn bill(run: &Run, step_time: Seconds) -> Result<Option<Bill>, Problem> {
             "no-device-price",
             format!("the catalogue has no price for {name}; set cost.price_per_device_hour"),
         ));
+    }
+    let is_typical = run.cost.price_per_device_hour.is_none() && device_price.is_some();
+    let is_rented = |instance: &&Instance| instance.cluster == run.cluster.name && instance.price.is_none();
+    if let Some(instance) = instances().iter().find(is_rented).filter(|_| is_typical) {
+        let name = &run.cluster.accelerator.name;
+        let message = format!(
+            "no list price of {} is known, so the rent is at the typical price of {name}; set cost.price_per_device_hour",
+            instance.types.join(" or ")
+        );
+        warnings.push(Warning::new("typical-device-price", message));
     }
     if let Some(Accelerator { name, .. }) = lacks(&|accelerator| accelerator.power.is_none()) {
         warnings.push(Warning::new(

@@ -122,7 +122,7 @@ impl Parts<'_> {
                 }
                 add(Item::ChassisPort, tier.name, Some(speed), ports, &price);
             } else {
-                add(Item::SwitchPort, tier.name, Some(speed), ports, prices.at(Item::SwitchPort, speed)?);
+                add(Item::SwitchPort, tier.name, Some(speed), ports, &prices.near(Item::SwitchPort, speed)?);
             }
         }
         for layer in &self.counts.layers {
@@ -165,7 +165,7 @@ impl Parts<'_> {
         }
         if self.counts.nics > 0 {
             let (speed, at) = (self.nic_speed, if self.prefix.is_empty() { "device" } else { "server" });
-            add(Item::Nic, at, Some(speed), self.counts.nics as f64, prices.at(Item::Nic, speed)?);
+            add(Item::Nic, at, Some(speed), self.counts.nics as f64, &prices.near(Item::Nic, speed)?);
         }
         Ok((lines, warnings))
     }

@@ -15,12 +15,13 @@ mod link_path;
 pub mod listed;
 pub mod program;
 mod recurrence;
+mod remembered;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use allocator::{Allocator, Slot};
-pub use engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
+pub use engine::{Flow, Outcome, Sender, Start, Traffic, Wires, simulate};
 pub use fat_tree::FatTree;
 pub use link_path::LinkPath;

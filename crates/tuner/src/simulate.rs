@@ -376,6 +376,42 @@ impl Extent {
     pub const WHOLE: Self = Self { most_flows: usize::MAX, limit: Seconds::new(f64::INFINITY) };
 }
 
+/// A step before its routes: networks that differ in their hash seed alone share it.
+pub(crate) struct Unrouted(Prepared);
+
+impl Unrouted {
+    /// A run with its setting. Fails as [`simulate`].
+    pub(crate) fn new(run: (&Model, &Cluster, &Plan), setting: &Setting<'_>) -> Result<Self, Problem> {
+        Prepared::new(run, setting).map(Self)
+    }
+
+    /// The time of the step on a network, as in [`simulate`], without the figures of a report. `None` above
+    /// the limit. `watch` as in [`simulate_watched`].
+    pub(crate) fn time_within(
+        &self,
+        links: &dyn Links,
+        extent: Extent,
+        watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Option<Timed>, Problem> {
+        let Prepared { staged, classes, after, .. } = &self.0;
+        let members = Members::new(links, classes)?;
+        let is_large = staged.script.flows(&members.units(FEW)) > extent.most_flows;
+        let bundle = if is_large { members.coarse() } else { members.bundle(FEW) };
+        drop(members);
+        let all = staged.script.len();
+        let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
+        // Without contention of different exchanges the step is no longer, and far sooner known.
+        let rests = if extent.limit.is_finite() { staged.script.rests(&bundle) } else { None };
+        if rests.as_ref().is_some_and(|rests| rests.whole > limit) {
+            return Ok(None);
+        }
+        let within = (limit, rests.as_ref());
+        let played = staged.script.play_within(&bundle, within, &mut |ended| watch(ended, all))?;
+        let is_merged = bundle.is_merged();
+        Ok(played.map(|played| Timed { step_time: after.total(&played, staged), is_merged }))
+    }
+}
+
 /// The time of a step on a network, as in [`simulate`], without the figures of a report. `None` above the
 /// limit. `watch` as in [`simulate_watched`].
 pub fn step_time_within(
@@ -384,22 +420,7 @@ pub fn step_time_within(
     extent: Extent,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Timed>, Problem> {
-    let Prepared { staged, classes, after, .. } = Prepared::new(run, setting)?;
-    let members = Members::new(setting.network.links(), &classes)?;
-    let is_large = staged.script.flows(&members.units(FEW)) > extent.most_flows;
-    let bundle = if is_large { members.coarse() } else { members.bundle(FEW) };
-    drop(members);
-    let all = staged.script.len();
-    let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
-    // Without contention of different exchanges the step is no longer, and far sooner known.
-    let rests = if extent.limit.is_finite() { staged.script.rests(&bundle) } else { None };
-    if rests.as_ref().is_some_and(|rests| rests.whole > limit) {
-        return Ok(None);
-    }
-    let within = (limit, rests.as_ref());
-    let played = staged.script.play_within(&bundle, within, &mut |ended| watch(ended, all))?;
-    let is_merged = bundle.is_merged();
-    Ok(played.map(|played| Timed { step_time: after.total(&played, &staged), is_merged }))
+    Unrouted::new(run, setting)?.time_within(setting.network.links(), extent, watch)
 }
 
 /// The time of a step without limits.

@@ -110,6 +110,25 @@ fn what_is_not_known_is_not_invented() {
     assert_eq!(super::bill(&run(&text, &[]), Seconds::new(20.0)), Ok(None));
 }
 
+/// An instance type without a list price has the accelerator's typical price, with a warning.
+#[test]
+fn a_typical_price_of_an_instance_is_a_warning() {
+    let of = |cluster: &str, more: &str| {
+        let text = format!(
+            "model.name = \"llama-3-8b\"\ncluster.preset = \"{cluster}\"\ncluster.devices = 64\ntraining.tokens = \"1T\"\n{more}"
+        );
+        let bill = bill(&run(&text, &[]), Seconds::new(6.0)).expect("sound").expect("tokens");
+        let is_warned = bill.warnings.iter().any(|warning| warning.id == "typical-device-price");
+        (bill.device_price.expect("a price").amount.get(), is_warned)
+    };
+    let typical = of("dgx-h100", "");
+    assert!(!typical.1);
+    assert_eq!(of("gcp-a3-mega", ""), (typical.0, true));
+    assert_eq!(of("gcp-a3-mega", "cost.price_per_device_hour = 3.0"), (3.0, false));
+    let listed = of("aws-p5", "");
+    assert!(listed.0 != typical.0 && !listed.1);
+}
+
 #[test]
 fn the_catalogue_price_of_electricity_is_dated() {
     let price = electricity_price();

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: their texts, and those of several bills without repetition.
 
-use super::prices::Item;
+use super::prices::{Item, Price};
 use super::total::{Bill, Line};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -38,7 +38,7 @@ pub(super) fn derived(bills: &[&[Line]]) -> Option<Warning> {
     for lines in bills {
         let derived = own(lines);
         if !derived.is_empty() {
-            parts.extend(derived.iter().map(named));
+            parts.extend(derived.iter().map(ranged));
             shares.push(sum(&derived) / sum(lines));
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn derived(bills: &[&[Line]]) -> Option<Warning> {
         Warning::new(
             DERIVED,
             format!(
-                "no public price, so prices are derived from slower parts: {} ({share}); a price list can set them",
+                "no public price, so prices are derived from other speeds: {} ({share}); a price list can set them",
                 parts.join(", ")
             ),
         )
@@ -104,6 +104,13 @@ fn named(line: &Line) -> String {
         Some(speed) => format!("{} of {} Gbit/s", line.item.words(), speed.get() * 8.0 / 1e9),
         None => line.item.words().to_owned(),
     }
+}
+
+/// A line with the range of its price.
+fn ranged(line: &Line) -> String {
+    let Price { dollars, dollars_low, dollars_high, .. } = &line.price;
+    let [low, high] = [dollars_low, dollars_high].map(|bound| human::dollars(bound.unwrap_or(*dollars)));
+    format!("{} at {low} to {high}", named(line))
 }
 
 pub(super) fn unknown_power(lines: &[Line]) -> Option<Warning> {

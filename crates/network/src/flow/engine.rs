@@ -4,9 +4,10 @@
 //! rates, and the end of each. A message first waits for the latency of its route, then flows at its max-min
 //! fair rate (SimGrid's CM02 without TCP's corrections). Independent of the purpose of messages.
 
-use super::allocator::{Allocator, Slot};
+use super::allocator::Slot;
 use super::ends::Ends;
 use super::recurrence::Recurrence;
+use super::remembered::Rates;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
@@ -38,6 +39,21 @@ pub trait Wires {
     /// 1/n if packets are sprayed), and returns the latency of the route in seconds. Without links, the
     /// message stays on its device and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
+
+    /// All senders by their number, if each has a single route: then sets of active flows may repeat. Empty
+    /// if routes also depend on receivers.
+    fn senders(&self) -> Vec<Sender<'_>> {
+        Vec::new()
+    }
+}
+
+/// A sender with a single route.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender<'a> {
+    /// Senders that usually begin together.
+    pub group: u32,
+    /// Links of its messages, as in [`Wires::route`].
+    pub route: &'a [(u32, f64)],
 }
 
 /// A program of messages.
@@ -171,7 +187,7 @@ const SAME_MOMENT: f64 = 1e-12;
 /// Runs a program to its end. Fails if messages are cut off, so that it never ends.
 pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcome, Problem> {
     let mut run = Run {
-        allocator: Allocator::new(wires.capacities()),
+        rates: Rates::new(wires.capacities(), &wires.senders()),
         journeys: Vec::new(),
         waiting: Vec::new(),
         free: Vec::new(),
@@ -238,8 +254,8 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
 
 /// A running simulation.
 pub(super) struct Run {
-    allocator: Allocator,
-    /// By slot of the allocator.
+    rates: Rates,
+    /// By slot of the rates.
     journeys: Vec<Option<Journey>>,
     /// Messages whose first byte has not arrived, with their routes.
     waiting: Vec<(Flow, Vec<(u32, f64)>)>,
@@ -304,7 +320,7 @@ impl Run {
 
     fn flow_begins(&mut self, place: u32) {
         let (flow, route) = &self.waiting[place as usize];
-        let slot = self.allocator.insert(route);
+        let slot = self.rates.insert(route, flow.from);
         let journey = Journey {
             flow: *flow,
             left: flow.bytes.max(0.0),
@@ -328,17 +344,17 @@ impl Run {
         let tag = journey.flow.tag;
         journey.is_under_way = false;
         self.ended = self.now;
-        self.allocator.remove(slot);
+        self.rates.remove(slot);
         self.under_way -= 1;
         traffic.arrived(tag, start);
     }
 
     /// Computes changed rates again, and the ends of the messages.
     fn share(&mut self) {
-        let Self { allocator, journeys, ends, now, outcome, .. } = self;
+        let Self { rates, journeys, ends, now, outcome, .. } = self;
         outcome.solutions += 1;
         let now = *now;
-        allocator.solve(|slot, rate| {
+        rates.solve(|slot, rate| {
             let Some(Some(journey)) = journeys.get_mut(slot.0 as usize) else { return };
             if journey.rate > 0.0 {
                 journey.left = (journey.left - journey.rate * (now - journey.since)).max(0.0);

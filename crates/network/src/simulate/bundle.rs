@@ -22,7 +22,7 @@ use super::class::{Block, Class};
 use super::edge::Edge;
 use super::links::Links;
 use super::rows::{self, Load};
-use crate::flow::{Allocator, Flow, Wires};
+use crate::flow::{Allocator, Flow, Sender, Wires};
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -353,5 +353,9 @@ impl Wires for Bundle {
             route.extend_from_slice(&unit.route);
         }
         0.0
+    }
+
+    fn senders(&self) -> Vec<Sender<'_>> {
+        self.units.iter().map(|unit| Sender { group: unit.class, route: &unit.route }).collect()
     }
 }

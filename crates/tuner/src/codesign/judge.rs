@@ -9,7 +9,7 @@
 
 use super::fabric::{step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};
-use crate::simulate::{Extent, Setting, step_time_within};
+use crate::simulate::{Extent, Setting, Timed, Unrouted};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
 use railwright_spec::cluster::Cluster;
@@ -67,6 +67,9 @@ pub struct Simulated {
     pub step_low: Seconds,
     /// Upper bound on the step.
     pub step_high: Seconds,
+    /// The fastest step over all hash seeds, without the error of flows.
+    #[serde(skip)]
+    pub fastest: Seconds,
     /// Cost of a million tokens. `None` without a device price.
     #[serde(flatten)]
     pub cost: Option<TokenCost>,
@@ -342,15 +345,11 @@ fn closed_cost(row: &Row) -> Option<f64> {
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at
 /// most `lowest` on another network. At longer ones the lower bound on its cost is above that. It solves `c
 /// (t - m (t - r)) / f = lowest` for `t`. `c` is the cost of the step time `f` in closed form, of which `r`
-/// is not the network's; `m` is the missed share.
+/// is not the network's; `m` is the missed share. With hashed routes, it applies to the fastest of the seeds.
 fn limit(row: &Row, asked: &SecondRound<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);
     };
-    let routing = asked.routing.or(row.design.kind.usual_routing()).unwrap_or(row.design.routing);
-    if routing.is_hashed() {
-        return Seconds::new(f64::INFINITY);
-    }
     let fresh = found.fresh_step_time.get();
     let share = MISSED + MISSED_BY_MERGING;
     let beaten = (lowest * fresh / cost - share * rest(found)) / (1.0 - share);
@@ -369,7 +368,7 @@ fn within(outcome: Outcome, row: &Row, asked: &SecondRound<'_>, lowest: f64) -> 
         _ => 1.0,
     };
     let limit = limit(row, asked, lowest) * retries;
-    outcome.map(|simulated| simulated.filter(|one| one.step_time <= limit))
+    outcome.map(|simulated| simulated.filter(|one| one.fastest <= limit))
 }
 
 /// Simulates networks concurrently.
@@ -445,6 +444,7 @@ fn one(
     let missed = |step: Seconds| share * (step.get() - rest).max(0.0);
     let retries = found.step_time / found.fresh_step_time;
     let [low, step, high] = step;
+    let fastest = low * retries;
     let times = [step.get(), low.get() - missed(low), high.get() + missed(high)];
     let [step_time, step_low, step_high] = times.map(|time| Seconds::new(time * retries));
     let cost = cost.map(|cost| {
@@ -452,7 +452,8 @@ fn one(
         TokenCost { dollars, dollars_low, dollars_high }
     });
     let routing = design.routing.name();
-    ControlFlow::Continue(Ok(Some(Simulated { routing, step_time, is_merged, step_low, step_high, cost })))
+    let simulated = Simulated { routing, step_time, is_merged, step_low, step_high, fastest, cost };
+    ControlFlow::Continue(Ok(Some(simulated)))
 }
 
 /// The step: the shortest, the median and the longest over hash seeds; and true if groups were merged. `None`
@@ -470,7 +471,8 @@ fn step(
 /// of one kind with different routes were simulated at the rate of the slowest.
 pub type Steps = ([Seconds; 3], bool);
 
-/// Simulates a plan on a design with the devices of a machine. `None` above the limit.
+/// Simulates a plan on a design with the devices of a machine. `None` above the limit: with hashed routes, if
+/// the steps of all hash seeds are.
 pub fn simulated_step(
     (model, machine, plan): (&Model, &Cluster, &Plan),
     design: &Design,
@@ -478,18 +480,31 @@ pub fn simulated_step(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {
     let cluster = unblocked_on(design, machine)?;
-    let wiring = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
-    let run = (model, &cluster, plan);
+    let first = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
+    let step = Unrouted::new((model, &cluster, plan), &Setting::on(&first))?;
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
-    let (mut times, mut is_merged) = (Vec::new(), false);
+    let mut timed = |draw: u32, limit: Seconds| -> Result<Option<Timed>, Problem> {
+        let extent = Extent { limit, ..extent };
+        if draw == 0 {
+            return step.time_within(&first, extent, watch);
+        }
+        step.time_within(&first.redrawn(draw)?, extent, watch)
+    };
+    // The interval covers the slower seeds as well, so one seed within the limit requires all of them.
+    let mut within = None;
     for draw in 0..draws {
-        let redrawn = if draw == 0 { None } else { Some(wiring.redrawn(draw)?) };
-        let wiring = redrawn.as_ref().unwrap_or(&wiring);
-        let Some(timed) = step_time_within(run, &Setting::on(wiring), extent, watch)? else {
-            return Ok(None);
-        };
-        times.push(timed.step_time);
-        is_merged |= timed.is_merged;
+        within = timed(draw, extent.limit)?.map(|one| (draw, one));
+        if within.is_some() {
+            break;
+        }
+    }
+    let Some((known, one)) = within else { return Ok(None) };
+    let mut times = vec![one.step_time];
+    let mut is_merged = one.is_merged;
+    for draw in (0..draws).filter(|draw| *draw != known) {
+        let Some(one) = timed(draw, Seconds::new(f64::INFINITY))? else { return Ok(None) };
+        times.push(one.step_time);
+        is_merged |= one.is_merged;
     }
     times.sort_by(|a, b| a.get().total_cmp(&b.get()));
     let at = |place: usize| times.get(place).copied().unwrap_or(Seconds::ZERO);

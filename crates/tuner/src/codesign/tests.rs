@@ -311,6 +311,7 @@ fn fronts_are_those_of_simulated_steps() {
             is_merged: false,
             step_low,
             step_high,
+            fastest: step_time,
             cost: None,
         });
     }

@@ -260,6 +260,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 setting,
                 terms: StepTerms { fixed: fixed.get(), factor },
                 shapes: self.shapes.len(),
+                least: None,
                 policies: Vec::new(),
             });
             if first_look {
@@ -355,6 +356,15 @@ impl<'s, 'a> Piece<'s, 'a> {
             found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
             return;
         }
+        if let Some(bytes) = least {
+            let (parts, plan) = (self.least_parts(place, held, worker), &worker.plan);
+            let input = input(search, plan);
+            let peak = parts.unsharded(&input, layout, &pipeline.held).peak(&input, bytes);
+            if !search.fits(&peak) && (worker.found_any() || peak.device.get() > worker.misses.threshold()) {
+                found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
+                return;
+            }
+        }
         place.policies.resize_with(space.policies.len(), || None);
         for policy in 0..space.policies.len() {
             let ladder = &shape.ladders[policy];
@@ -376,7 +386,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             let parts = treated.parts.get_or_insert_with(sized);
             let mut rungs = Rungs::new(layout, &pipeline.held, ladder);
             // Also with maximum recompute: a lower bound for the whole group.
-            worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
+            worker.plan.sharding = group::LEAST;
             let Some(least) = rungs.last(bytes, (search, parts, &mut worker.plan)) else { continue };
             if !search.fits(&least) {
                 found.counters.did_not_fit_as_group += all;

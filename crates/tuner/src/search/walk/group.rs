@@ -5,13 +5,18 @@
 
 use super::super::choices::{splits_shapes, suits};
 use super::super::engine::Worker;
+use super::super::placing::input;
 use super::super::results::{Entry, Results};
 use super::super::shapes::{Shape, Shaped};
 use super::super::strategy::Strategy;
 use super::Piece;
 use super::place::Place;
 use super::rungs::Rungs;
-use railwright_spec::plan::Schedule;
+use railwright_calculator::memory::{PeakParts, RankParameters};
+use railwright_spec::plan::{Recompute, Schedule, Sharding};
+
+/// The sharding of lower bounds on memory: it gathers no parameters.
+pub(super) const LEAST: Sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
 
 /// Influences on bytes per parameter other than sharding: micro-batches that enter a pipeline at both ends,
 /// and chunks per stage (one, or several: then sharded gradients need not be whole between backward passes).
@@ -37,6 +42,30 @@ impl Piece<'_, '_> {
             return shaped.rungs;
         }
         shaped.shapes.iter().filter(|shape| suits(space, strategy, shape)).map(Shape::rungs).sum()
+    }
+
+    /// Parts of a place for a lower bound on its memory under any policy and sharding, and the plan of that
+    /// bound: with full recompute and the sharding of [`Piece::node`].
+    pub(super) fn least_parts<'p>(
+        &self,
+        place: &'p mut Place,
+        held: &RankParameters,
+        worker: &mut Worker,
+    ) -> &'p PeakParts {
+        let search = self.search;
+        let parts = place.least.get_or_insert_with(|| {
+            worker.plan.recompute = Recompute::None;
+            let mut parts = PeakParts::new(&input(search, &worker.plan), held);
+            for policy in 0..search.space.policies.len() {
+                let strategy = Strategy { policy: policy as u16, layers: None, ..place.strategy };
+                strategy.write_recompute(&search.space, &mut worker.plan);
+                parts.lower(&input(search, &worker.plan));
+            }
+            Box::new(parts)
+        });
+        worker.plan.recompute = Recompute::Full { layers: None };
+        worker.plan.sharding = LEAST;
+        parts
     }
 
     /// Keeps the nearest misses of a group of which nothing fits.

@@ -24,6 +24,8 @@ pub(super) struct Place {
     pub(super) terms: StepTerms,
     /// Index of the list of shapes for its micro-batch.
     pub(super) shapes: usize,
+    /// Lower bound on the memory of its layers over all policies, once it is needed.
+    pub(super) least: Option<Box<PeakParts>>,
     /// Empty until its first use: most places are too slow under any policy.
     pub(super) policies: Vec<Option<Box<Treated>>>,
 }
