@@ -52,6 +52,7 @@ use crate::occupancy::Intervals;
 use crate::profile::{Explained, Finding, Joint};
 use crate::roofline::Roofline;
 use crate::telemetry::Health;
+use crate::trace::GpuKind;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::{CutBy, Windows};
@@ -313,6 +314,13 @@ impl<'a> Context<'a> {
     /// are not those of the work.
     fn has_launches_alone(&self) -> bool {
         self.from_host() && self.views.iter().any(|view| crate::launches::launches_work(view.trace))
+    }
+
+    /// Tests whether copies of a device were recorded without its kernels: the device may work while it appears to
+    /// be idle.
+    fn lacks_kernels(&self) -> bool {
+        self.views.iter().any(|view| view.trace.lacks_kernels())
+            && !self.views.iter().any(|view| view.gpu.kinds().contains(&GpuKind::Kernel))
     }
 
     /// Name of the unit of work: kernels on a device, operators on a host.

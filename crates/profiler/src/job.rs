@@ -12,7 +12,7 @@ pub use naming::{DIGEST_SUFFIX, skeleton};
 
 use crate::RankTrace;
 use crate::telemetry::Sample;
-use crate::trace::{DamageKind, GpuKind, HostKind, Identity, Source};
+use crate::trace::{DamageKind, GpuKind, HostKind, Identity};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,10 +162,8 @@ impl Job {
     /// Reports Nsight Systems exports without kernels: an export has no table for activities that were not
     /// recorded.
     fn note_kernels_not_recorded(&mut self) {
-        let lack = |trace: &RankTrace| {
-            trace.identity.source == Source::NsightSystems && !trace.gpu.kinds().contains(&GpuKind::Kernel)
-        };
-        let without: Vec<&Member> = self.members.iter().filter(|member| lack(&member.trace)).collect();
+        let without: Vec<&Member> =
+            self.members.iter().filter(|member| member.trace.lacks_kernels()).collect();
         let Some(first) = without.first().map(|member| &member.trace) else { return };
         let are = match without.len() - 1 {
             0 => "holds".to_owned(),
@@ -274,7 +272,7 @@ fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{GpuActivity, HostActivity};
+    use crate::trace::{GpuActivity, HostActivity, Source};
 
     fn trace(label: &str, rank: Option<u32>, world_size: Option<u32>) -> RankTrace {
         let mut trace = RankTrace::default();

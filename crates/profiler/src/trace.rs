@@ -41,6 +41,14 @@ pub struct RankTrace {
     pub report: ReadReport,
 }
 
+impl RankTrace {
+    /// Tests whether an export of Nsight Systems has no kernels: they were not recorded, so the device may work
+    /// at any time.
+    pub fn lacks_kernels(&self) -> bool {
+        self.identity.source == Source::NsightSystems && !self.gpu.kinds().contains(&GpuKind::Kernel)
+    }
+}
+
 /// Value for "none" in a column of numbers.
 pub const NONE: u32 = u32::MAX;
 

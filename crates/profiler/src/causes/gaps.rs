@@ -19,6 +19,10 @@ use std::cell::OnceCell;
 /// mode adds about 10 us). This is fifty launches without a call. A start this long after its launch is late.
 pub(crate) const LONG: i64 = 1_000_000;
 
+/// Minimum length of time between two calls of the runtime without a recorded cause, in nanoseconds, if the host
+/// recorded these calls alone: five times the 20 us that a launch costs at most.
+const BARE: i64 = 100_000;
+
 /// Maximum number of examined launching threads.
 const THREADS: usize = 4;
 
@@ -50,6 +54,8 @@ pub(crate) struct Idle<'a> {
     overhead: Vec<(i64, i64, u32)>,
     /// Index of the first overhead that may overlap the next interval.
     next: usize,
+    /// True if the host recorded calls of the runtime alone: nothing shows the work between them.
+    only_calls: bool,
     /// Capture times of graphs: kernels launched then do not run.
     captures: Intervals,
     /// Recorded time of the rank on its device or host, in nanoseconds; all time without host rows.
@@ -95,6 +101,10 @@ impl<'a> Idle<'a> {
             others,
             overhead,
             next: 0,
+            only_calls: host
+                .kinds()
+                .iter()
+                .all(|kind| matches!(kind, HostKind::Runtime | HostKind::Overhead)),
             captures: Intervals::union(captures(trace)),
             recorded: recorded(view),
         }
@@ -165,10 +175,11 @@ impl<'a> Idle<'a> {
         self.look(&threads, NONE, start, until, &mut parts);
         let mut all: Vec<Stretch> = Vec::with_capacity(parts.len() + 1);
         let mut from = start;
-        for (frame, end) in parts {
+        let silent = if view.from_host { vec![0; parts.len()] } else { self.silences(start, &parts) };
+        for ((frame, end), silent) in parts.into_iter().zip(silent) {
             // Inner frames cut a call into parts: the call is long or short as a whole.
             let call = if view.from_host { 0 } else { self.longest_call(frame, start, call.start) };
-            let long = (end - from).max(call);
+            let long = (end - from).max(call).max(silent);
             let cause = self.cause(view, frame, (from, end), long);
             let label =
                 if view.from_host && cause.label() == Label::Gap { Label::Host } else { cause.label() };
@@ -180,6 +191,23 @@ impl<'a> Idle<'a> {
             all.push(Stretch { cause, label: cause.label(), frame: launch, end });
         }
         all
+    }
+
+    /// By part of a gap: time without any call or operator around it, in nanoseconds; 0 for parts with one.
+    /// Annotations launch nothing, so several in turn are as long as one.
+    fn silences(&self, start: i64, parts: &[(u32, i64)]) -> Vec<i64> {
+        let is_silent =
+            |part: &(u32, i64)| self.frames.row(part.0).is_none_or(|row| row.kind == HostKind::Annotation);
+        let mut from = start;
+        let mut silences = Vec::with_capacity(parts.len());
+        for run in parts.chunk_by(|a, b| is_silent(a) && is_silent(b)) {
+            let until = run.last().map_or(from, |part| part.1);
+            let time = if run.first().is_some_and(is_silent) { until - from } else { 0 };
+            let time = if self.only_calls && time >= BARE { time.max(LONG) } else { time };
+            silences.extend(std::iter::repeat_n(time, run.len()));
+            from = until;
+        }
+        silences
     }
 
     /// Time of the longest call on the stack of a frame that begins in a gap, until the launch at the end of

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: a large share of memory-bound kernels. A usual share is not a finding.
 
+use super::host_work::is_view;
 use super::remedies::{is_pytorch, of_xla};
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::KernelTable;
@@ -27,7 +28,7 @@ impl Rule for BoundByMemory {
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
          implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%. \
-         Pooling and sorting are not counted.\n\n\
+         Pooling, sorting and histograms are not counted.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }
@@ -42,14 +43,14 @@ impl Rule for BoundByMemory {
         let fits = |label: Label| label == Label::MemoryBound;
         // Parameters are initialized once, before the first step. Fusion affects neither them nor values that
         // the host reads nor embedding tables, whose kernels contain the whole lookup or update.
-        // Without a device's records, copies of the host may go to one.
+        // Without a device's records, copies of the host may go to one. Views move no data.
         let table = KernelTable::shipped();
         let is_host = context.from_host();
         let is_other = |name: &str| {
             is_not_fused(name)
                 || is_pooling(name)
                 || is_ordering(name)
-                || is_host && is_copy(name)
+                || is_host && (is_copy(name) || is_view(name))
                 || table.family(name) == OperatorFamily::Embedding
         };
         let other = context.times_under(fits).filter(|(name, _)| is_other(name));
@@ -123,13 +124,15 @@ fn is_pooling(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// Tests whether an operator or a kernel orders values: each result depends on all of them, so neighbours
-/// cannot contain it.
+/// Tests whether an operator or a kernel orders or counts values: each result depends on all of them, so
+/// neighbours cannot contain it.
 fn is_ordering(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words.into_iter().any(|word| matches!(word, "sort" | "argsort" | "topk" | "msort"))
-        || ["radixsort", "mergesort", "bitonicsort"].iter().any(|part| name.contains(part))
+        || ["radixsort", "mergesort", "bitonicsort", "bincount", "histogram", "histc"]
+            .iter()
+            .any(|part| name.contains(part))
 }
 
 /// Tests whether a row of the host is a copy, which may be one between host and device.
@@ -169,6 +172,8 @@ mod tests {
             "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<Policy>(int)",
             "aten::sort",
             "aten::topk",
+            "aten::bincount",
+            "void at::native::kernelHistogram1D<float, long, long, 1, 2, -1>(int)",
         ] {
             assert!(is_ordering(name), "{name}");
         }

@@ -92,7 +92,7 @@ impl Rule for DeviceGaps {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let lost = context.mean(Label::Gap);
-        if context.from_host() || context.share(lost) < 0.05 {
+        if context.from_host() || context.lacks_kernels() || context.share(lost) < 0.05 {
             return Vec::new();
         }
         let (from, to) = context.windows.span();

@@ -70,8 +70,8 @@ const VIEWS: [&str; 25] = [
 const FUSED: [&str; 4] = ["#Adam.step", "#AdamW.step", "#SGD.step", "#Adagrad.step"];
 
 /// Calls that only prepare later ones: connections of a communicator (NCCL otherwise returns at once), memory
-/// of other processes, and kernels.
-const SET_UP: [&str; 9] = [
+/// of other processes, kernels, streams, contexts and properties of devices.
+const SET_UP: [&str; 14] = [
     "ncclAll",
     "ncclComm",
     "ncclBroadcast",
@@ -81,6 +81,11 @@ const SET_UP: [&str; 9] = [
     "cuKernelGetFunction",
     "ModuleGetFunction",
     "LibraryGetKernel",
+    "StreamCreate",
+    "CtxCreate",
+    "PrimaryCtxRetain",
+    "GetDeviceProperties",
+    "GetDeviceCount",
 ];
 
 /// Advice for long calls that launch the work of JAX or another program on XLA.
@@ -283,7 +288,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Tests whether an operator only creates another view of a tensor.
-fn is_view(name: &str) -> bool {
+pub(super) fn is_view(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| VIEWS.contains(&name.trim_end_matches('_')))
 }
 

@@ -4,7 +4,7 @@
 //! a recorded frame, the advice is to record one.
 
 use super::host_work::host_calls;
-use super::{Context, Inference, Rule, launching, percent, remedies, short, time};
+use super::{Context, EXPLAINED, Inference, Rule, launching, percent, remedies, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow};
 use crate::profile::{Explained, Finding, Subject};
@@ -264,7 +264,10 @@ impl Rule for IdleCause {
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
         // Without recorded kernels, a call that waits for them is no loss: the device works meanwhile.
-        if context.has_launches_alone() && matches!(self.cause, Cause::Allocation | Cause::Synchronisation) {
+        if context.lacks_kernels()
+            || context.has_launches_alone()
+                && matches!(self.cause, Cause::Allocation | Cause::Synchronisation | Cause::LaunchBound)
+        {
             return Vec::new();
         }
         // Idle time without a recorded launch has a finding of its own.
@@ -287,6 +290,7 @@ impl Rule for IdleCause {
         let advice = of_unknown.unwrap_or_else(|| self.advice_for(context, &rows).to_owned());
         let most = on_ranks(context, self.cause);
         let host = most.as_ref().and_then(|most| one_host(context, self.cause, most.0, most.2));
+        let host = host.filter(|cost| *cost >= EXPLAINED * lost);
         let calls = (self.cause == Cause::HostWork && !context.from_host())
             .then(|| host_calls(context, |_, _, _| true));
         let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.serves));
@@ -337,6 +341,9 @@ impl Rule for IdleCause {
             id: self.id.to_owned(),
             message: match (context.from_host(), self.cause) {
                 (true, Cause::LaunchBound) => "hosts spend time outside operators".to_owned(),
+                (true, Cause::HostWork) => {
+                    "hosts run functions of 1 ms or longer outside operators".to_owned()
+                }
                 (true, Cause::Unknown) => {
                     "the cause is unknown: the host trace has neither an operator nor a frame".to_owned()
                 }
@@ -379,8 +386,12 @@ impl IdleCause {
             Cause::LaunchBound if context.from_host() => {
                 "call fewer, larger operators: compilation, larger micro-batches; keep cores of the host free"
             }
-            cause => remedies::of_cause(context.views, context.serves, cause, rows)
-                .unwrap_or_else(|| self.usual_advice(context, rows)),
+            Cause::HostWork if context.from_host() => {
+                "call these functions less often, or run them in advance in another thread or process"
+            }
+            cause => {
+                remedies::of_cause(context, cause, rows).unwrap_or_else(|| self.usual_advice(context, rows))
+            }
         }
     }
 

@@ -10,6 +10,10 @@ use railwright_step::Phase;
 
 pub(super) struct Optimizer;
 
+/// Minimum ratio of the other compute to that of the updates: a forward and a backward pass read each parameter
+/// more often than an update. With less, only updates were recorded, and their share of a step is unknown.
+const RECORDED: f64 = 0.1;
+
 impl Rule for Optimizer {
     fn id(&self) -> &'static str {
         "optimizer"
@@ -32,7 +36,8 @@ impl Rule for Optimizer {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let all = context.mean(Label::Optimizer);
-        if context.share(all) < 0.08 {
+        let computes = |label: Label| label.is_compute() && label != Label::Optimizer;
+        if context.share(all) < 0.08 || context.sum(computes) < RECORDED * all {
             return Vec::new();
         }
         let updates =

@@ -4,8 +4,9 @@
 //! without further frames, compiled regions, and programs other than PyTorch on CUDA or ROCm. Does not decide
 //! the cause.
 
+use super::Context;
 use crate::causes::{Cause, CauseRow, Stacks};
-use crate::trace::{HostKind, Source};
+use crate::trace::{HostKind, RankTrace, Source};
 use crate::view::View;
 
 /// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees
@@ -29,17 +30,29 @@ fn calls(row: &CauseRow, words: &[&str]) -> bool {
 /// workspaces of cuBLAS and cuDNN.
 const INITIAL: usize = 4;
 
+/// Calls of a trace that free device memory, as rows of its host.
+fn frees(trace: &RankTrace) -> Vec<usize> {
+    let host = &trace.host;
+    let is_free = |at: usize| {
+        let name = host.names().get(at).map_or("", |name| trace.names.get(*name));
+        host.kinds().get(at) == Some(&HostKind::Runtime) && matches!(name, "cudaFree" | "hipFree")
+    };
+    (0..host.len()).filter(|at| is_free(*at)).collect()
+}
+
+/// Tests whether every rank frees memory rarely: libraries do so when they create handles and workspaces.
+fn frees_rarely(views: &[&View<'_>]) -> bool {
+    views.iter().all(|view| frees(view.trace).len() <= INITIAL)
+}
+
 /// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then
-/// create handles and workspaces. A retry of the allocator recurs, or frees the blocks of the whole cache.
-fn frees_at_first_call(views: &[&View<'_>]) -> bool {
+/// create handles and workspaces. A retry of the allocator recurs, or frees the blocks of the whole cache. In a
+/// recording of one step (`is_single`) nothing shows that it recurs.
+fn frees_at_first_call(views: &[&View<'_>], is_single: bool) -> bool {
     let mut any = false;
     for view in views {
         let (trace, host) = (view.trace, &view.trace.host);
-        let is_free = |at: usize| {
-            let name = host.names().get(at).map_or("", |name| trace.names.get(*name));
-            host.kinds().get(at) == Some(&HostKind::Runtime) && matches!(name, "cudaFree" | "hipFree")
-        };
-        let frees: Vec<usize> = (0..host.len()).filter(|at| is_free(*at)).collect();
+        let frees = frees(trace);
         if frees.is_empty() {
             continue;
         }
@@ -51,7 +64,7 @@ fn frees_at_first_call(views: &[&View<'_>]) -> bool {
             let first = alike.position(|(name, kind)| Some(name) == own && *kind == HostKind::Operator);
             first == Some(at as usize)
         };
-        if operators.len() > INITIAL || !operators.iter().all(is_first) {
+        if operators.len() > INITIAL || !is_single && !operators.iter().all(is_first) {
             return false;
         }
         any |= !operators.is_empty();
@@ -61,7 +74,7 @@ fn frees_at_first_call(views: &[&View<'_>]) -> bool {
 
 /// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first
 /// call, a cache that the program empties, or one that grows.
-fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow]) -> &'static str {
+fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow], is_single: bool) -> &'static str {
     let all = sum(rows, |_| true);
     let is_pinned = |row: &CauseRow| {
         calls(
@@ -75,7 +88,8 @@ fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow]) -> &'static str {
     if 2.0 * sum(rows, is_pinned) > all {
         "allocate pinned memory once and reuse it: keep pinned buffers between steps (`pin_memory=True` of the loader reuses its own)"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all
-        && frees_at_first_call(views)
+        && frees_at_first_call(views, is_single)
+        || 2.0 * sum(rows, is_free) > all && is_single && frees_rarely(views)
     {
         "record after warm-up: libraries create their handles and workspaces in the first call of an operator, and the cache grows"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all {
@@ -242,16 +256,14 @@ fn has_only_calls(views: &[&View<'_>]) -> bool {
 }
 
 /// Advice for a cause that depends on its frames or on the program; `None` if it does not.
-pub(super) fn of_cause(
-    views: &[&View<'_>],
-    is_inference: bool,
-    cause: Cause,
-    rows: &[&CauseRow],
-) -> Option<&'static str> {
+pub(super) fn of_cause(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+    let views = context.views;
     match cause {
         Cause::LaunchBound if of_launches(views).is_some() => of_launches(views),
         _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause),
-        Cause::Allocation if !is_inference => Some(of_allocation(views, rows)),
+        Cause::Allocation if !context.serves => {
+            Some(of_allocation(views, rows, context.windows.steps.len() < 2))
+        }
         _ => None,
     }
 }

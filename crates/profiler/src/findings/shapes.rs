@@ -51,6 +51,12 @@ fn loads_little(kernel: &str) -> bool {
     kernel.contains("gemm") && !kernel.contains("_simt_") && ["align1", "align2"].into_iter().any(ends)
 }
 
+/// Tests whether a GEMM kernel does not use tensor cores, by its name (cuBLAS, CUTLASS): it computes in float32
+/// for every shape, so alignment does not matter.
+fn is_simt(kernel: &str) -> bool {
+    kernel.contains("_simt_") || kernel.contains("_sgemm_") && !kernel.contains("tensorop")
+}
+
 /// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector,
 /// not to a GEMM. The output's columns are contiguous. One dimension of each input is, so an input counts
 /// only if both of its dimensions are misaligned. In a convolution, tensor cores load channels (NVIDIA,
@@ -130,6 +136,9 @@ impl Rule for Shapes {
                     continue;
                 }
                 let kernel = view.trace.names.get(row.name);
+                if is_simt(kernel) {
+                    continue;
+                }
                 let operator = operator_of.get(launch as usize).and_then(|&at| host.get(at as usize));
                 let operator = operator.and_then(|row| Some((view.trace.names.get(row.name), row.shapes?)));
                 let shapes = operator.map(|of| view.trace.names.get(of.1));
@@ -209,6 +218,13 @@ mod tests {
         assert!(!loads_little("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align16"));
         assert!(!loads_little("cutlass_80_tensorop_s1688gemm_128x64_32x6_nt_align4"));
         assert!(!loads_little("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1>(Params)"));
+    }
+
+    #[test]
+    fn kernels_without_tensor_cores_need_no_alignment() {
+        assert!(is_simt("ampere_sgemm_32x128_tn") && is_simt("cutlass_80_simt_sgemm_128x64_8x5_nt_align1"));
+        assert!(!is_simt("cutlass_80_tensorop_s1688gemm_256x64_16x4_tn_align1"));
+        assert!(!is_simt("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_tn"));
     }
 
     #[test]

@@ -286,18 +286,28 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     })
 }
 
+/// Message about steps with less compute than the model's operations take: only these steps are compared, because
+/// longer ones contain the operations.
+fn exceeding(waterfall: &Waterfall, ideal: &Ideal) -> String {
+    let steps = || waterfall.ranks.iter().flat_map(|rank| &rank.steps).map(Ideal::recorded);
+    let short: Vec<i64> = steps().filter(|&recorded| recorded < ideal.nanoseconds()).collect();
+    let (count, all) = (short.len(), steps().count());
+    let factor = ideal.nanoseconds() as f64 * count as f64 / (short.iter().sum::<i64>() as f64).max(1.0);
+    let within =
+        if count < all { format!(" of {count} of {all} recorded steps of ranks") } else { String::new() };
+    format!(
+        "model FLOPs take {factor:.2} times the recorded compute time{within}: the FLOPs are too high, or the peak \
+         of another format applies"
+    )
+}
+
 /// Warnings about the sums themselves.
 fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
         let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
         if (waterfall.total.get(Label::Ideal) as f64) < 0.99 * wanted {
-            let message = format!(
-                "model FLOPs take {:.1} times the recorded compute time: the FLOPs are too high, or the peak \
-                 of another format applies",
-                wanted / (Ideal::recorded(&waterfall.total) as f64).max(1.0)
-            );
-            warnings.push(Warning::new("flop-exceed-compute", message));
+            warnings.push(Warning::new("flop-exceed-compute", exceeding(waterfall, ideal)));
         }
     } else if options.flop_per_step.is_none() && !windows.is_inference() {
         let message = "model FLOPs are unknown, so compute is not split into ideal and loss; specify the run or its model FLOPs";

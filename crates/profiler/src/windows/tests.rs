@@ -307,3 +307,38 @@ fn a_compiled_step_is_a_step_and_measuring_kernels_is_none() {
     let lengths: Vec<i64> = found.steps.iter().map(StepWindow::duration).collect();
     assert_eq!(lengths, [4_050, 4_050, 4_000]);
 }
+
+/// The host loads data for 500 ns of a step of 1,000 ns, and waits for its kernels at the end.
+fn loading(end: i64) -> RankTrace {
+    let mut trace = RankTrace::default();
+    let names = ["ProfilerStep#5", "cudaLaunchKernel", "volta_sgemm"].map(|name| trace.names.intern(name));
+    let step =
+        HostActivity { start: 0, end, name: names[0], kind: HostKind::Annotation, ..HostActivity::default() };
+    trace.host.push(step);
+    let (start, end, correlation, kind) = (500, 505, Some(1), HostKind::Runtime);
+    trace.host.push(HostActivity {
+        start,
+        end,
+        name: names[1],
+        correlation,
+        kind,
+        ..HostActivity::default()
+    });
+    trace.gpu.push(GpuActivity {
+        start: 510,
+        end: 990,
+        name: names[2],
+        correlation,
+        ..GpuActivity::default()
+    });
+    trace
+}
+
+#[test]
+fn the_only_step_of_a_synchronous_job_begins_with_its_host() {
+    let spans = |end: i64| {
+        steps(&[loading(end), loading(end)]).steps.iter().map(|s| (s.start, s.end)).collect::<Vec<_>>()
+    };
+    assert_eq!(spans(1_000), [(0, 990)], "the device is idle when the host's step ends");
+    assert_eq!(spans(700), [(510, 990)], "the device still works then, and may have worked at the start");
+}

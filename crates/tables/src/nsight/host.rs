@@ -30,8 +30,19 @@ pub(super) struct Row {
     pub(super) thread: i64,
     /// Activity; its names are in [`Read::names`].
     pub(super) activity: HostActivity,
-    /// Bytes recorded in the range of a communication; `None` if not recorded.
+    /// Payload of the range of a communication; empty for others.
+    pub(super) payload: Payload,
+}
+
+/// Payload of a range of NCCL. NCCL writes it with names of its fields (`nvtx_payload_schemas.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Payload {
+    /// Message size in bytes; `None` if not recorded.
     pub(super) bytes: Option<u64>,
+    /// Identifier of the communicator: equal on its ranks, and different from other communicators of the job.
+    pub(super) communicator: Option<u64>,
+    /// Number of ranks of the communicator, recorded when it is created.
+    pub(super) ranks: Option<u32>,
 }
 
 /// Reads calls and ranges.
@@ -56,7 +67,8 @@ pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<(
             correlation,
             ..HostActivity::default()
         };
-        read.host.push(Row { process: process(thread), thread, activity, bytes: None });
+        let payload = Payload::default();
+        read.host.push(Row { process: process(thread), thread, activity, payload });
     })?;
     ranges(export, epoch, read)
 }
@@ -108,13 +120,14 @@ fn ranges(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
         let domain = cells.whole(6).and_then(|domain| domains.get(&(process(thread), domain)));
         let text = text(cells).unwrap_or_else(|| "range without a name".to_owned());
         let (kind, name, shapes) = meaning(&text, domain.map(String::as_str));
-        let bytes = (kind == HostKind::Collective)
-            .then(|| cells.text(7).or_else(|| export.string(cells.whole(8))).and_then(message_bytes))
-            .flatten();
+        let payload = (kind == HostKind::Collective)
+            .then(|| cells.text(7).or_else(|| export.string(cells.whole(8))).and_then(Payload::read))
+            .flatten()
+            .unwrap_or_default();
         let name = read.names.intern(name);
         let shapes = shapes.map(|shapes| read.names.intern(shapes));
         let activity = HostActivity { start, end, name, kind, shapes, ..HostActivity::default() };
-        read.host.push(Row { process: process(thread), thread, activity, bytes });
+        read.host.push(Row { process: process(thread), thread, activity, payload });
     })?;
     if others > 0 {
         read.report.left_out.push(("NVTX marks, categories and domains".to_owned(), others));
@@ -149,15 +162,29 @@ fn without_numbers(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Message size in the payload of NCCL's ranges: `{"Message size [bytes]": 8192}` and variants.
-fn message_bytes(json: &str) -> Option<u64> {
-    let value: serde_json::Value = serde_json::from_str(json).ok()?;
-    let fields = value.as_object()?;
-    let size = fields.iter().find(|(key, _)| {
-        let key = key.to_ascii_lowercase();
-        key.contains("bytes") || key.contains("size")
-    })?;
-    size.1.as_u64().or_else(|| size.1.as_str()?.trim().parse().ok())
+impl Payload {
+    /// Reads a payload: `{"NCCL communicator ID": 81985529216486895, "Message size [bytes]": 8192}` and variants.
+    fn read(json: &str) -> Option<Self> {
+        let value: serde_json::Value = serde_json::from_str(json).ok()?;
+        let fields = value.as_object()?;
+        let number = |words: &[&str]| {
+            let field = fields.iter().find(|(key, _)| {
+                let key = key.to_ascii_lowercase();
+                words.iter().any(|word| key.contains(word))
+            })?;
+            field.1.as_u64().or_else(|| whole(field.1.as_str()?.trim()))
+        };
+        Some(Self {
+            bytes: number(&["bytes", "size"]),
+            communicator: number(&["communicator"]),
+            ranks: number(&["no. of ranks", "nranks"]).and_then(|ranks| u32::try_from(ranks).ok()),
+        })
+    }
+}
+
+/// A whole number, decimal or hexadecimal with its prefix.
+fn whole(text: &str) -> Option<u64> {
+    text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }
 
 #[cfg(test)]
@@ -174,5 +201,16 @@ mod tests {
         ] {
             assert_eq!(meaning(text, None), (HostKind::Annotation, name, None));
         }
+    }
+
+    #[test]
+    fn payloads_of_nccl_name_communicator_and_size() {
+        let of = |json: &str| Payload::read(json).map(|p| (p.communicator, p.bytes, p.ranks));
+        let call = r#"{"NCCL communicator ID": 81985529216486895, "Message size [bytes]": 8192}"#;
+        assert_eq!(of(call), Some((Some(81_985_529_216_486_895), Some(8192), None)));
+        let made = r#"{"NCCL communicator ID": "0x1f", "No. of ranks": 8, "Rank": 3, "CUDA device": 3}"#;
+        assert_eq!(of(made), Some((Some(31), None, Some(8))));
+        assert_eq!(of("{}"), Some((None, None, None)));
+        assert_eq!(of("no payload"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! From the rows of all processes to a trace of each process and device.
 //!
 //! Responsible for: ownership of rows, threads by order of appearance, NCCL ranges of the kernels launched
-//! within them, and device annotations. A call that launched an activity belongs to its device; other calls
+//! within them with their communicators, and device annotations. A call that launched an activity belongs to its device; other calls
 //! of a process belong to all of its devices. Does not assign ranks to processes without one.
 
 use super::Read;
@@ -9,8 +9,8 @@ use super::host;
 use super::projection::Launches;
 use super::session::Session;
 use railwright_profiler::trace::{
-    CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankTrace,
-    Source,
+    CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankGroup,
+    RankTrace, Source,
 };
 use railwright_profiler::{NameId, Names};
 use railwright_step::CollectiveKind;
@@ -130,15 +130,29 @@ impl<'r> Rank<'r> {
         if activity.kind == HostKind::Collective {
             activity.collective = Some(self.trace.collectives.len() as u32);
             let label = self.trace.names.get(activity.name).to_owned();
+            let group = self.group(row.payload);
             self.trace.collectives.push(CollectiveCall {
                 kind: kind(&label),
                 label,
-                elements_in: row.bytes,
-                element_bytes: row.bytes.map(|_| 1),
+                elements_in: row.payload.bytes,
+                element_bytes: row.payload.bytes.map(|_| 1),
+                group,
                 ..CollectiveCall::default()
             });
         }
         self.host.push(activity);
+    }
+
+    /// Process group of a call, named by its communicator. The ranks of a communicator are not recorded.
+    fn group(&mut self, payload: host::Payload) -> Option<u32> {
+        let name = format!("{:#x}", payload.communicator?);
+        let known = self.trace.groups.iter().position(|group| group.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.trace.groups.push(RankGroup { name, ..RankGroup::default() });
+            self.trace.groups.len() - 1
+        });
+        self.trace.groups[at].size = self.trace.groups[at].size.or(payload.ranks);
+        u32::try_from(at).ok()
     }
 
     fn finish(mut self) -> RankTrace {

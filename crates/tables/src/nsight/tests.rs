@@ -254,3 +254,42 @@ fn flipped_bytes_do_no_harm() {
         drop(NsightExport.read("x", &bytes, Keep::default()));
     }
 }
+
+/// Two ranks with two communicators of the same size each: the calls of one stream belong to different groups.
+#[test]
+fn communicators_are_process_groups() {
+    let connection = Connection::open_in_memory().expect("SQLite");
+    connection.execute_batch(RECENT).expect("the schema");
+    for process in [100, 200] {
+        let (pid, tid) = (global(process, 0), global(process, process + 1));
+        let call = |at: i64, correlation: i64, communicator: u64| {
+            format!(
+                "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({at},{at}+20,0,{tid},{correlation},1,0,NULL);
+                 INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+                    ({at}+50,{at}+90,0,1,NULL,20,{correlation},{pid},4,4,NULL,1,NULL);
+                 INSERT INTO NVTX_EVENTS VALUES ({at}-5,{at}+30,59,NULL,NULL,NULL,'ncclAllReduce',{tid},NULL,NULL,2,
+                    '{{\"NCCL communicator ID\":{communicator},\"Message size [bytes]\":64}}',NULL);"
+            )
+        };
+        let sql = format!(
+            "INSERT INTO NVTX_EVENTS VALUES
+                (0,NULL,75,NULL,NULL,NULL,'NCCL',{pid},NULL,NULL,2,NULL,NULL),
+                (10,20,59,NULL,NULL,NULL,'ncclCommInitRank',{tid},NULL,NULL,2,
+                    '{{\"NCCL communicator ID\":7,\"No. of ranks\":2,\"Rank\":0}}',NULL);
+             {}{}{}",
+            call(100, 900, 7),
+            call(300, 901, 8),
+            call(500, 902, 7)
+        );
+        connection.execute_batch(&sql).expect("rows");
+    }
+    let traces = traces(&connection.serialize(MAIN_DB).expect("bytes"));
+    assert_eq!(traces.len(), 2);
+    for trace in &traces {
+        let groups: Vec<_> = trace.groups.iter().map(|group| (group.name.as_str(), group.size)).collect();
+        assert_eq!(groups, [("0x7", Some(2)), ("0x8", None)]);
+        let calls = trace.gpu.iter().filter_map(|row| row.collective);
+        let of: Vec<_> = calls.map(|call| trace.collectives[call as usize].group).collect();
+        assert_eq!(of, [Some(0), Some(1), Some(0)]);
+    }
+}

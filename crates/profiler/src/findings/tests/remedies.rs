@@ -228,3 +228,74 @@ fn calls_that_wait_for_unrecorded_kernels_are_no_findings() {
     let ids = ids(&found);
     assert!(!ids.contains("memory-allocation") && !ids.contains("synchronization"), "{found:#?}");
 }
+
+/// One recorded step shows no retry of the allocator and no emptied cache unless calls are many: nothing recurs.
+#[test]
+fn allocation_of_the_first_calls_is_no_retry() {
+    let one_pass = |frees: usize, operator: bool| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        recorder.kernel(GEMM, 500 * MICROSECOND);
+        for _ in 0..frees {
+            let from = recorder.host.max(recorder.device);
+            if operator {
+                recorder.host_row(HostKind::Operator, "aten::addmm", from, from + 2_010 * MICROSECOND, None);
+            }
+            recorder.host = from;
+            recorder.device = from;
+            recorder.host_busy(HostKind::Runtime, "cudaFree", 2_000 * MICROSECOND);
+            recorder.kernel(GEMM, 500 * MICROSECOND);
+        }
+        the(&context_of(vec![recorder.done()]), "memory-allocation").advice.clone()
+    };
+    for (frees, operator, word) in [
+        (2, true, "first call of an operator"),
+        (2, false, "first call of an operator"),
+        (9, true, "num_alloc_retries"),
+        (9, false, "empty_cache"),
+    ] {
+        let advice = one_pass(frees, operator);
+        assert!(advice.contains(word), "{frees} {operator}: {advice}");
+    }
+}
+
+/// An update alone is no step: its share of one is unknown.
+#[test]
+fn a_recording_of_updates_alone_has_no_optimizer_share() {
+    let of = |with_backward: bool| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for number in 1..4 {
+            recorder.step(number, |r| {
+                let from = r.host;
+                for _ in 0..4 {
+                    r.kernel("multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>", 500 * MICROSECOND);
+                }
+                r.host_row(HostKind::Annotation, "Optimizer.step#AdamW.step", from, r.host, None);
+                if with_backward {
+                    r.kernel("flash_bwd_kernel", 2_000 * MICROSECOND);
+                }
+            });
+        }
+        context_of(vec![recorder.done()]).iter().any(|finding| finding.id == "optimizer")
+    };
+    assert!(of(true));
+    assert!(!of(false));
+}
+
+/// Without kernels in the recording, idle time of the device is unknown.
+#[test]
+fn copies_alone_show_no_idle_device() {
+    let of = |kernels: bool| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for _ in 0..4 {
+            recorder.row("Memcpy HtoD (Pageable -> Device)", 100 * MICROSECOND, GpuKind::Copy, 7, None);
+            recorder.host += 5_000 * MICROSECOND;
+            if kernels {
+                recorder.kernel(GEMM, 100 * MICROSECOND);
+            }
+        }
+        let mut trace = recorder.done();
+        trace.identity.source = crate::trace::Source::NsightSystems;
+        context_of(vec![trace]).iter().any(|finding| finding.id == "idle-unknown")
+    };
+    assert!(of(true) && !of(false));
+}
