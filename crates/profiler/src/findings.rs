@@ -316,8 +316,8 @@ impl<'a> Context<'a> {
         self.from_host() && self.views.iter().any(|view| crate::launches::launches_work(view.trace))
     }
 
-    /// Tests whether copies of a device were recorded without its kernels: the device may work while it appears to
-    /// be idle.
+    /// Tests whether copies of a device were recorded without its kernels: the device may work while it
+    /// appears to be idle.
     fn lacks_kernels(&self) -> bool {
         self.views.iter().any(|view| view.trace.lacks_kernels())
             && !self.views.iter().any(|view| view.gpu.kinds().contains(&GpuKind::Kernel))

@@ -42,8 +42,8 @@ pub struct RankTrace {
 }
 
 impl RankTrace {
-    /// Tests whether an export of Nsight Systems has no kernels: they were not recorded, so the device may work
-    /// at any time.
+    /// Tests whether an export of Nsight Systems has no kernels: they were not recorded, so the device may
+    /// work at any time.
     pub fn lacks_kernels(&self) -> bool {
         self.identity.source == Source::NsightSystems && !self.gpu.kinds().contains(&GpuKind::Kernel)
     }

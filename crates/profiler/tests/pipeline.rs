@@ -222,7 +222,8 @@ fn the_critical_path_of_a_pipeline() {
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }
 
-/// A bubble waits for the pass whose result the next pass of its rank needs; after the last pass, for the last one of the pipeline.
+/// A bubble waits for the pass whose result the next pass of its rank needs; after the last pass, for the
+/// last one of the pipeline.
 #[test]
 fn bubbles_name_the_pass_that_they_wait_for() {
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };

@@ -55,8 +55,7 @@ pub fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Proble
 pub struct CommunicationFields<'a> {
     #[serde(flatten)]
     report: &'a CommunicationReport,
-    /// Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists
-    /// all.
+    /// Collectives by time, or those with the longest waits if there are very many; `--all` lists all.
     collectives: Vec<&'a CollectiveRow>,
     /// Collectives, listed or not.
     collectives_total: usize,

@@ -32,8 +32,7 @@ pub struct Read {
     pub log: Judged,
     /// The last line of straggler detectors for each measure.
     pub stragglers: Vec<Straggler>,
-    /// Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1)
-    /// if it can be known.
+    /// Every report, or the extremes of stretches: iteration, its seconds, MFU (0 to 1) if known.
     pub curve: Vec<Point>,
     /// Loss, gradient norm and learning rate over the iterations, if reported.
     pub measures: Vec<MeasureCurve>,

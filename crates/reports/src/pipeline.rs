@@ -162,8 +162,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
     document.blocks.push(Block::Bullets(verdicts.collect()));
 }
 
-/// A column of a row as a character: forward passes by the last digit of their micro-batch, backward passes
-/// by letters.
+/// A column of a row as a character: forward passes by the last digit of a micro-batch, backward by letters.
 fn glyph(column: strip::Column, terminal: Terminal) -> char {
     let letter = |base: u8, batch: Option<u32>, of: u32| {
         batch.map_or('?', |batch| char::from(base + (batch % of) as u8))

@@ -314,8 +314,7 @@ impl Answered {
         ranked.costlier.filter(|_| by_cost).unwrap_or(ranked.behind)
     }
 
-    /// Difference from the fastest layout, which is also the reference of ties, and is not always the first
-    /// row.
+    /// Difference from the fastest layout, the reference of ties. It is not always the first row.
     fn against(&self, ranked: &Ranked) -> Cell {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };

@@ -206,8 +206,7 @@ impl Answered {
             Column::numbers("rent"),
             Column::numbers("$/day saved").expendable(5),
             Column::numbers("days/GPU").expendable(8),
-            // All flags of a script, on many lines, would hide the figures; the next step has those of the
-            // chosen size.
+            // All flags of a script would hide the figures; the next step has those of the chosen size.
             Column::prose("layout")
                 .expendable(if self.layouts.iter().any(|flags| flags.len() > 60) { 10 } else { 1 })
                 .below(),

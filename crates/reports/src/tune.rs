@@ -525,8 +525,7 @@ impl Tuned {
     }
 }
 
-/// Deviation between layouts of one job beyond which logs and layouts are probably mixed up: three times the
-/// usual 10%.
+/// Deviation between layouts of one job beyond which logs are probably mixed up: three times the usual 10%.
 const DOUBTFUL_DEPARTURE: f64 = 0.3;
 
 /// Description of such a setting.

@@ -71,8 +71,7 @@ fn document(rehearsed: &answers::WhatIfReport) -> Document {
     document
 }
 
-/// The change with the largest reduction of the step time among those that fit, or among those that may if
-/// none fits.
+/// The change with the largest reduction of the step time among those that fit, else among those that may.
 fn best(rehearsed: &answers::WhatIfReport) -> String {
     let answer = &rehearsed.answer;
     let possible: Vec<_> = answer

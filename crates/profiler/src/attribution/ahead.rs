@@ -1,8 +1,8 @@
 //! Peers whose hosts launch no faster than that of a late rank.
 //!
-//! Responsible for: the upper bound that launches of other ranks set on the saving of a rank with a late host.
-//! Devices of ranks that wait for it show no idle time, even if their own hosts launch as slowly. Excludes ranks
-//! without launches in the trace, and peers whose hosts wait for their devices meanwhile.
+//! Responsible for: the upper bound that launches of other ranks set on the saving of a rank with a late
+//! host. Devices of ranks that wait for it show no idle time, even if their own hosts launch as slowly.
+//! Excludes ranks without launches in the trace, and peers whose hosts wait for their devices meanwhile.
 
 use super::cause::CauseClass;
 use super::chain::What;
@@ -63,9 +63,9 @@ impl Measured<'_> {
         }
     }
 
-    /// Upper bound in nanoseconds of all steps on the saving of a rank with a late host: in every step, the peer
-    /// with the least lead among those that launch as slowly delays the job next. `None` without such a peer in
-    /// a step.
+    /// Upper bound in nanoseconds of all steps on the saving of a rank with a late host: in every step, the
+    /// peer with the least lead among those that launch as slowly delays the job next. `None` without
+    /// such a peer in a step.
     pub(super) fn ahead(&self, member: usize) -> Option<i64> {
         let steps = self.windows.steps.iter().filter(|step| step.holds(member));
         steps.map(|step| self.ahead_in(member, step)).sum()
@@ -140,7 +140,8 @@ mod tests {
         straggler_report(&mut plan.job(), &JoinOptions::default())
     }
 
-    /// If all hosts launch as slowly, the one that is last by a little costs a little: the next one is as slow.
+    /// If all hosts launch as slowly, the one that is last by a little costs a little: the next one is as
+    /// slow.
     #[test]
     fn a_host_as_slow_as_all_others_costs_its_lead_alone() {
         let alone = report(5_000, 400_000);

@@ -19,8 +19,8 @@ use std::cell::OnceCell;
 /// mode adds about 10 us). This is fifty launches without a call. A start this long after its launch is late.
 pub(crate) const LONG: i64 = 1_000_000;
 
-/// Minimum length of time between two calls of the runtime without a recorded cause, in nanoseconds, if the host
-/// recorded these calls alone: five times the 20 us that a launch costs at most.
+/// Minimum length of time between two calls of the runtime without a recorded cause, in nanoseconds, if the
+/// host recorded these calls alone: five times the 20 us that a launch costs at most.
 const BARE: i64 = 100_000;
 
 /// Maximum number of examined launching threads.

@@ -10,8 +10,9 @@ use railwright_step::Phase;
 
 pub(super) struct Optimizer;
 
-/// Minimum ratio of the other compute to that of the updates: a forward and a backward pass read each parameter
-/// more often than an update. With less, only updates were recorded, and their share of a step is unknown.
+/// Minimum ratio of the other compute to that of the updates: a forward and a backward pass read each
+/// parameter more often than an update. With less, only updates were recorded, and their share of a step is
+/// unknown.
 const RECORDED: f64 = 0.1;
 
 impl Rule for Optimizer {

@@ -46,8 +46,8 @@ fn frees_rarely(views: &[&View<'_>]) -> bool {
 }
 
 /// Tests whether operators free memory only in the first call of their kind, and rarely: libraries then
-/// create handles and workspaces. A retry of the allocator recurs, or frees the blocks of the whole cache. In a
-/// recording of one step (`is_single`) nothing shows that it recurs.
+/// create handles and workspaces. A retry of the allocator recurs, or frees the blocks of the whole cache. In
+/// a recording of one step (`is_single`) nothing shows that it recurs.
 fn frees_at_first_call(views: &[&View<'_>], is_single: bool) -> bool {
     let mut any = false;
     for view in views {

@@ -51,8 +51,8 @@ fn loads_little(kernel: &str) -> bool {
     kernel.contains("gemm") && !kernel.contains("_simt_") && ["align1", "align2"].into_iter().any(ends)
 }
 
-/// Tests whether a GEMM kernel does not use tensor cores, by its name (cuBLAS, CUTLASS): it computes in float32
-/// for every shape, so alignment does not matter.
+/// Tests whether a GEMM kernel does not use tensor cores, by its name (cuBLAS, CUTLASS): it computes in
+/// float32 for every shape, so alignment does not matter.
 fn is_simt(kernel: &str) -> bool {
     kernel.contains("_simt_") || kernel.contains("_sgemm_") && !kernel.contains("tensorop")
 }

@@ -286,8 +286,8 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     })
 }
 
-/// Message about steps with less compute than the model's operations take: only these steps are compared, because
-/// longer ones contain the operations.
+/// Message about steps with less compute than the model's operations take: only these steps are compared,
+/// because longer ones contain the operations.
 fn exceeding(waterfall: &Waterfall, ideal: &Ideal) -> String {
     let steps = || waterfall.ranks.iter().flat_map(|rank| &rank.steps).map(Ideal::recorded);
     let short: Vec<i64> = steps().filter(|&recorded| recorded < ideal.nanoseconds()).collect();

@@ -21,8 +21,8 @@ pub(super) struct Boundary {
     pub(super) time: i64,
 }
 
-/// Share of a host's only step. With less device work, the device does not show where it begins and ends; with
-/// less time before its work, that time may be the latency of a launch.
+/// Share of a host's only step. With less device work, the device does not show where it begins and ends;
+/// with less time before its work, that time may be the latency of a launch.
 const LITTLE: f64 = 0.1;
 
 /// A method to cut one rank's steps.

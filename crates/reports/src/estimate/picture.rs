@@ -1,7 +1,6 @@
 //! `estimate --svg` and `memory --svg`: breakdown of the step time and of the memory of each stage, as bars.
 //!
-//! Responsible for: parts of a result as bars of a chart. Does not compute: lengths are the values of the
-//! report.
+//! Responsible for: parts of a result as bars of a chart. Does not compute: lengths are values of the report.
 
 use railwright_calculator::estimate::{Estimate, Part};
 use railwright_calculator::memory::MemoryReport;

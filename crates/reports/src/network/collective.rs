@@ -36,8 +36,8 @@ pub struct CollectiveFields<'a> {
     title: String,
     /// Settings that were not specified.
     chosen: &'a [String],
-    /// True if latencies of cables have no effect, because those of the cluster are used: on a fabric from a
-    /// file.
+    /// True if latencies of cables have no effect, because those of the cluster are used (a fabric from a
+    /// file).
     ignores_cable_latencies: bool,
 }
 

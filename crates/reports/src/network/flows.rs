@@ -182,8 +182,7 @@ impl Answer for Answered {
 }
 
 impl Answered {
-    /// A quantile of the makespan over hash seeds. One seed is a draw, so the makespan of several is their
-    /// median.
+    /// A quantile of the makespan over hash seeds. The makespan of several is their median.
     fn makespan(&self, share: f64) -> Seconds {
         quantile(&sorted(self.makespans.iter().copied()), share)
     }

@@ -1,5 +1,4 @@
-//! Report of a simulated step: from the closed form to the step, dimension by dimension, and the busiest
-//! links.
+//! Report of a simulated step: from the closed form to the step by dimension, and the busiest links.
 
 mod placement;
 

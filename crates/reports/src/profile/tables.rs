@@ -73,32 +73,35 @@ impl Shown {
 
     pub(super) fn findings(&self, document: &mut Document, terminal: Terminal) {
         const MOST: usize = 8;
-        /// Lines of evidence of a finding without `-v`.
-        const EVIDENCE: usize = 2;
+        /// Findings in full without `-v`, and their lines of evidence.
+        const WHOLE: (usize, usize) = (3, 2);
         let findings = &self.report.findings;
         if findings.is_empty() {
             return;
         }
-        let more = findings.len().saturating_sub(MOST);
-        let remark = if more > 0 {
+        let remark = if findings.len() > MOST {
             format!("the {MOST} most expensive of {}; all with --json", findings.len())
         } else {
             String::new()
         };
         document.heading_with("findings", remark);
-        for finding in findings.iter().take(MOST) {
+        let mut short: Vec<Cell> = Vec::new();
+        for (at, finding) in findings.iter().take(MOST).enumerate() {
             let repeats = is_symptom_of_others(finding, findings);
             let contained = if repeats { "; contained in the findings above" } else { "" };
-            document.spans(vec![
-                Cell::new(format!("{}{}{contained}", finding.message, self.cost(finding)), Tone::Strong),
-                Cell::new(format!(" [{}]", finding.id), Tone::Name),
-            ]);
+            let text = format!("{}{}{contained}", finding.message, self.cost(finding));
+            let id = format!(" [{}]", finding.id);
+            if at >= WHOLE.0 && !terminal.verbose {
+                short.push((text + &id).into());
+                continue;
+            }
+            document.spans(vec![Cell::new(text, Tone::Strong), Cell::new(id, Tone::Name)]);
             if repeats {
                 let first = finding.evidence.iter().take(1).map(|line| line.as_str().into());
                 document.blocks.push(Block::Bullets(first.collect()));
                 continue;
             }
-            let kept = if terminal.verbose { finding.evidence.len() } else { EVIDENCE };
+            let kept = if terminal.verbose { finding.evidence.len() } else { WHOLE.1 };
             let mut lines: Vec<Cell> =
                 finding.evidence.iter().take(kept).map(|line| line.as_str().into()).collect();
             if let Some(more) = finding.evidence.len().checked_sub(kept).filter(|more| *more > 0) {
@@ -112,6 +115,10 @@ impl Shown {
             }
             lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
+        }
+        if !short.is_empty() {
+            document.paragraph("further findings, in full with `-v`:");
+            document.blocks.push(Block::Bullets(short));
         }
         if let Some(joint) = self.report.joint {
             let step = self.report.step_time.max(1.0);

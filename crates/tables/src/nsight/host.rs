@@ -39,7 +39,8 @@ pub(super) struct Row {
 pub(super) struct Payload {
     /// Message size in bytes; `None` if not recorded.
     pub(super) bytes: Option<u64>,
-    /// Identifier of the communicator: equal on its ranks, and different from other communicators of the job.
+    /// Identifier of the communicator: equal on its ranks, and different from other communicators of the
+    /// job.
     pub(super) communicator: Option<u64>,
     /// Number of ranks of the communicator, recorded when it is created.
     pub(super) ranks: Option<u32>,
@@ -163,7 +164,8 @@ fn without_numbers(text: &str) -> &str {
 }
 
 impl Payload {
-    /// Reads a payload: `{"NCCL communicator ID": 81985529216486895, "Message size [bytes]": 8192}` and variants.
+    /// Reads a payload: `{"NCCL communicator ID": 81985529216486895, "Message size [bytes]": 8192}` and
+    /// variants.
     fn read(json: &str) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_str(json).ok()?;
         let fields = value.as_object()?;

@@ -1,8 +1,9 @@
 //! From the rows of all processes to a trace of each process and device.
 //!
 //! Responsible for: ownership of rows, threads by order of appearance, NCCL ranges of the kernels launched
-//! within them with their communicators, and device annotations. A call that launched an activity belongs to its device; other calls
-//! of a process belong to all of its devices. Does not assign ranks to processes without one.
+//! within them with their communicators, and device annotations. A call that launched an activity belongs to
+//! its device; other calls of a process belong to all of its devices. Does not assign ranks to processes
+//! without one.
 
 use super::Read;
 use super::host;

@@ -255,7 +255,8 @@ fn flipped_bytes_do_no_harm() {
     }
 }
 
-/// Two ranks with two communicators of the same size each: the calls of one stream belong to different groups.
+/// Two ranks with two communicators of the same size each: the calls of one stream belong to different
+/// groups.
 #[test]
 fn communicators_are_process_groups() {
     let connection = Connection::open_in_memory().expect("SQLite");

@@ -229,7 +229,8 @@ fn calls_that_wait_for_unrecorded_kernels_are_no_findings() {
     assert!(!ids.contains("memory-allocation") && !ids.contains("synchronization"), "{found:#?}");
 }
 
-/// One recorded step shows no retry of the allocator and no emptied cache unless calls are many: nothing recurs.
+/// One recorded step shows no retry of the allocator and no emptied cache unless calls are many: nothing
+/// recurs.
 #[test]
 fn allocation_of_the_first_calls_is_no_retry() {
     let one_pass = |frees: usize, operator: bool| {
