@@ -102,7 +102,7 @@ section! {
         /// Overlap pipeline send and receive with compute.
         overlap_pipeline: bool = "overlap.pipeline", "set by the software: true in torchtitan, true in Megatron-Core with virtual stages";
         /// Overlap expert all-to-all with compute.
-        overlap_expert: bool = "overlap.expert", "set by the software: true in Megatron-Core since mid 2026, false in torchtitan";
+        overlap_expert: bool = "overlap.expert", "set by the software: true in Megatron-Core since mid 2026 with virtual stages, false in torchtitan";
         /// Attention kernel.
         attention_kernel: AttentionKernel = "attention_kernel", "auto";
         /// Framework version, an identifier of the catalogue.
