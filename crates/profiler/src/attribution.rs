@@ -5,7 +5,6 @@
 //! the rank at the median of its peers. Does not count last ranks, because microseconds are not milliseconds.
 //! "No straggler" requires evidence; without it the result is inconclusive.
 
-mod ahead;
 mod always_last;
 mod begin;
 mod blame;

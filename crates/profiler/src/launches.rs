@@ -26,7 +26,7 @@ pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
 }
 
 /// Tests whether a runtime call launches work on a device. Host functions have no device row.
-pub(crate) fn is_launch(name: &str) -> bool {
+fn is_launch(name: &str) -> bool {
     name.contains("Launch") && !name.contains("HostFunc")
 }
 

@@ -188,7 +188,6 @@ fn judge(
     if let Some(work) = measured.of_work(&named, without, bounded, workers) {
         named = vec![work];
     }
-    measured.limit(&mut culprits, &mut named, noise);
     keep_evident(&mut named);
     let thin = measured.take_thin(&mut named);
     let removed: Vec<Delay> = found.iter().flat_map(|found| found.0.clone()).collect();
