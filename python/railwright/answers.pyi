@@ -1153,7 +1153,7 @@ class Communication(Answer):
         """Warnings."""
     @property
     def collectives(self) -> Rows[CollectiveRow]:
-        """Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all."""
+        """Collectives by time, or those with the longest waits if there are very many; `--all` lists all."""
     @property
     def collectives_total(self) -> int:
         """Collectives, listed or not."""
@@ -3019,7 +3019,7 @@ class Log(Answer):
         """The last line of straggler detectors for each measure."""
     @property
     def curve(self) -> list[list[Any]]:
-        """Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known."""
+        """Every report, or the extremes of stretches: iteration, its seconds, MFU (0 to 1) if known."""
     @property
     def measures(self) -> Rows[MeasureCurve]:
         """Loss, gradient norm and learning rate over the iterations, if reported."""
@@ -3602,6 +3602,12 @@ class Attention(Record):
     @property
     def sparse_top_k(self) -> int | None:
         """Keys kept per query by a learned index (DeepSeek sparse attention), if any."""
+    @property
+    def index(self) -> list[int]:
+        """Heads of that index and their width; 0 if it has no scores of its own."""
+    @property
+    def compress_rate(self) -> int:
+        """Tokens per entry of a compressed past, which queries see besides `span` (DeepSeek-V4); 0: none."""
 
 class Span(Record):
     """The last `n` tokens."""
@@ -3641,6 +3647,9 @@ class LatentAttention(Record):
     @property
     def sparse_top_k(self) -> int | None:
         """Keys kept per query by a learned index (DeepSeek sparse attention), if any."""
+    @property
+    def index(self) -> list[int]:
+        """Heads of that index and their width; 0 without it."""
 
 class LinearAttention(Record):
     """Linear attention: a state of `key_dim x value_dim` per value head."""
@@ -4328,7 +4337,7 @@ class NetworkCollective(Answer):
         """Settings that were not specified."""
     @property
     def ignores_cable_latencies(self) -> bool:
-        """True if latencies of cables have no effect, because those of the cluster are used: on a fabric from a file."""
+        """True if latencies of cables have no effect, because those of the cluster are used (a fabric from a file)."""
 
 class NetworkCollectiveSpread(Record):
     """A value over hash seeds."""

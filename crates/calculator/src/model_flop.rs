@@ -139,7 +139,10 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
         };
         let kept = |keys: f64| sparse.map_or(keys, |k| keys.min(k as f64));
         // Entries of a compressed past are added to the span.
-        let window = if rate > 0 { all + kept(sequence / rate as f64) } else { kept(all) };
+        // Without an index, a causal query sees half of them on average.
+        let entries = sequence / rate.max(1) as f64;
+        let seen = sparse.map_or(entries / 2.0, |k| entries.min(k as f64));
+        let window = if rate > 0 { all + seen } else { kept(all) };
         if convention == Convention::FullAttention {
             window
         } else if matches!(span, Span::Chunk(_)) {

@@ -345,11 +345,12 @@ const TRACKERS: [&str; 2] = ["use_wandb", "use_swanlab"];
 const KEY_LENGTH: usize = 16;
 
 /// The source of a value as reports show it: short, and without values of secrets.
-fn shown(source: &str) -> String {
+pub(crate) fn shown(source: &str) -> String {
     let key = source.split(['=', ' ']).next().unwrap_or_default();
     let plain = key.trim_start_matches('-').to_ascii_lowercase().replace('-', "_");
     let value = source.get(key.len()..).unwrap_or_default().trim_matches(['=', ' ']);
     let is_tracked = TRACKERS.contains(&plain.as_str()) && value.len() >= KEY_LENGTH;
-    let is_secret = is_tracked || (SECRETS.iter().any(|end| plain.ends_with(end)) && !value.is_empty());
+    let names_secret = plain == "token" || SECRETS.iter().any(|end| plain.ends_with(end));
+    let is_secret = is_tracked || (names_secret && !value.is_empty());
     if is_secret { format!("{} = ...", shorten(key)) } else { shorten(source) }
 }

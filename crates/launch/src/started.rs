@@ -296,7 +296,7 @@ fn combined(
         if is_setting && !is_merged && !is_read {
             let message = "is not read: the setting of the configuration is used".to_owned();
             let (line, file) = place(word.line);
-            let source = shorten(&word.text);
+            let source = crate::draft::shown(&word.text);
             launch.remarks.push(Remark { kind: RemarkKind::Unresolved, source, line, message, file });
         }
     }

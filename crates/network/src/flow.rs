@@ -22,6 +22,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub use allocator::{Allocator, Slot};
-pub use engine::{Flow, Outcome, Sender, Start, Traffic, Wires, simulate};
+pub use engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
 pub use fat_tree::FatTree;
 pub use link_path::LinkPath;
+pub use remembered::Sender;

@@ -133,7 +133,7 @@ export const waitsForItself = 'waits for itself'
 export const waitForEachOtherIn = 'wait for each other in a cycle'
 export const collectivesOfSeveralGroupsAre = 'Collectives of several groups are called in different orders on these ranks.'
 export const enteredButNothingCompletes = 'entered, but no collective completes'
-export const allEnteredButNothingCompletes = 'all entered, but nothing completes'
+export const allEnteredButNothingCompletes = 'all entered, but no collective completes'
 export const dumpOfRank = (rank: Part, lost: Part) =>
   `Rank ${rank}’s dump ${lost}; its other calls are not known, and the verdict is a bound.`
 export const aLinkADeviceOr = 'A link, a device or a kernel; or the dump was written before the hang.'

@@ -122,8 +122,8 @@ export const ranksInOrder = 'ranks in order'
 // job.tsx
 export const ofTheCalculator = (value: Part) => `${value} (calculator)`
 export const flopPerStep2 = (flops: Part) => `${flops} FLOP per step`
-export const thisJobIs = 'This job is'
-export const groupsMayBeUnnamed = '; no layout is determined, so groups may be unnamed'
+export const thisJobIs = 'This job:'
+export const groupsMayBeUnnamed = '; the layout is not determined, so groups may be unnamed'
 export const setByTheUserOr = 'set by you or by the run'
 export const describedByTheFramework = 'described by the framework'
 export const orderOfTheSizes = 'order of the sizes'
@@ -180,7 +180,7 @@ export const atLeast = 'at least '
 export const aStepOf = (stepTimeNs: Part, value: Part) => `Step time ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
 export const theRunIsNotThisJob = (mfu: Part) =>
-  `The FLOPs set under “This job is” imply an MFU of ${mfu}, so they do not match this job. MFU is hidden.`
+  `The FLOPs set under “This job” imply an MFU of ${mfu}, so they do not match this job. MFU is hidden.`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
@@ -281,7 +281,7 @@ export const flopB = (toPrecision: Part) => `${toPrecision} FLOP/B`
 export const memory2 = (bytesPerS: Part) => `memory ${bytesPerS}`
 export const noShapesWereRecorded = 'No shapes were recorded'
 export const recordTheTraceWithRecord =
-  'Record the trace with record_shapes=True and set the accelerator under “This job is” to compare operators with its roofline.'
+  'Record the trace with record_shapes=True and set the accelerator under “This job” to compare operators with its roofline.'
 export const arithmeticIntensityFlopPerByte = 'arithmetic intensity (FLOP per byte)'
 export const reached2 = 'reached'
 export const operators = 'Operators'

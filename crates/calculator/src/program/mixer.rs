@@ -67,11 +67,15 @@ struct Past {
 
 impl Past {
     /// The span as a window of the same number of keys. An index keeps at most `top_k` keys of the span. A
-    /// compressed past adds its entries to the span: those that the index keeps, or all of `length / rate`.
+    /// compressed past adds its entries to the span: those that the index keeps, or without an index the mean
+    /// over causal queries of all, `length / (2 rate)`.
     fn span(self, span: Span, length: f64) -> Span {
         let kept = |keys: u64| self.top_k.map_or(keys, |k| keys.min(k));
         match span {
-            Span::Window(n) if self.rate > 0 => Span::Window(n + kept(length as u64 / self.rate)),
+            Span::Window(n) if self.rate > 0 => {
+                let entries = length as u64 / self.rate;
+                Span::Window(n + self.top_k.map_or(entries / 2, |k| entries.min(k)))
+            }
             Span::Window(n) => Span::Window(kept(n)),
             span => self.top_k.map_or(span, Span::Window),
         }
@@ -181,7 +185,9 @@ fn index(
         value_dim: 0.0,
         span: Span::Causal,
     };
-    let kernel = Kernel::Attention { shape, ranks: costing.plan.context_parallel as f64 };
+    // The past is divided as that of attention over all keys.
+    let whole = AttentionShape { span: Span::Causal, ..attention };
+    let kernel = Kernel::Attention { shape, ranks: dividing_ranks(costing, &whole) };
     both([(kernel, 1.0), (kernel, 2.0)], visit);
 }
 

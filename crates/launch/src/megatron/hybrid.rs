@@ -32,6 +32,9 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
             _ => (sinks(f)?, "softmax_type"),
         }
     };
+    if field == "experimental_attention_variant" {
+        super::model::not_modelled(f, &["moe_latent_size", "softmax_type"]);
+    }
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
     let (source, line) = f.arguments.origin(field);
     let text = serde_json::to_string_pretty(&Value::Object(config)).ok()?;
@@ -191,7 +194,11 @@ fn sinks(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
         && is("position_embedding_type", "rope")
         && f.arguments.get("activation_func_clamp_value").is_some()
         && f.arguments.switch("add_bias_linear").unwrap_or(true);
-    if !(is_family && has_experts && everywhere) {
+    // The family has none of these: the ordinary reader has them.
+    let others = ["mtp_num_layers", "moe_shared_expert_intermediate_size", "moe_latent_size"];
+    let is_other =
+        others.iter().any(|name| f.arguments.get(name).is_some()) || f.arguments.is_on("qk_layernorm");
+    if !(is_family && has_experts && everywhere) || is_other {
         return None;
     }
     let layers = f.count("num_layers").filter(|layers| *layers <= MOST_LAYERS as u64)?;

@@ -7,7 +7,7 @@
 use super::allocator::Slot;
 use super::ends::Ends;
 use super::recurrence::Recurrence;
-use super::remembered::Rates;
+use super::remembered::{Rates, Sender};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
@@ -45,15 +45,6 @@ pub trait Wires {
     fn senders(&self) -> Vec<Sender<'_>> {
         Vec::new()
     }
-}
-
-/// A sender with a single route.
-#[derive(Clone, Copy, Debug)]
-pub struct Sender<'a> {
-    /// Senders that usually begin together.
-    pub group: u32,
-    /// Links of its messages, as in [`Wires::route`].
-    pub route: &'a [(u32, f64)],
 }
 
 /// A program of messages.

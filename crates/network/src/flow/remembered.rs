@@ -11,13 +11,21 @@
 //! million sets have the same sum with a probability of 10^-27.
 
 use super::allocator::{Allocator, Slot};
-use super::engine::Sender;
 use crate::topology::mix;
 use std::collections::BTreeMap;
 
 /// Maximum number of rates of one generation of sets. Older ones are dropped, so that a program without
 /// repetition does not fill the memory.
 const MOST_RATES: usize = 1 << 21;
+
+/// A sender with a single route.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender<'a> {
+    /// Senders that usually begin together.
+    pub group: u32,
+    /// Links of its messages, as in `Wires::route`.
+    pub route: &'a [(u32, f64)],
+}
 
 /// Rates of active flows.
 pub(super) struct Rates {

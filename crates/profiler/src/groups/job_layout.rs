@@ -125,7 +125,11 @@ impl JobLayout {
             return;
         }
         let mut chains = Vec::new();
-        let all: Vec<Class> = tiles.keys().copied().collect();
+        // Experts are divided among ranks of other dimensions: equal groups are one size, that of the other.
+        let is_other = |one: &Class| *one != (Dimension::Expert, one.1, one.2);
+        let (others, experts): (Vec<Class>, Vec<Class>) = tiles.keys().copied().partition(is_other);
+        let is_own = |one: &Class| !others.iter().any(|other| (other.1, other.2) == (one.1, one.2));
+        let all: Vec<Class> = others.iter().copied().chain(experts.into_iter().filter(is_own)).collect();
         arrange(&all, 1, world, &mut Vec::new(), &mut chains);
         // A dimension that is divided further is the finer one, such as data into context and data.
         let unnamed = |chain: &[Class]| chain.iter().filter(|one| one.0 == Dimension::Other).count();

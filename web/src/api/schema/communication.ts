@@ -42,8 +42,7 @@ export type CommunicationAnswer =
        */
       warnings: Warning[]
       /**
-       * Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists
-       * all.
+       * Collectives by time, or those with the longest waits if there are very many; `--all` lists all.
        */
       collectives: CollectiveRow[]
       /**

@@ -42,8 +42,7 @@ export interface LogAnswer {
    */
   stragglers: Straggler[]
   /**
-   * Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1)
-   * if it can be known.
+   * Every report, or the extremes of stretches: iteration, its seconds, MFU (0 to 1) if known.
    */
   curve: [number, number, number | null][]
   /**

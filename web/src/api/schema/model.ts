@@ -368,6 +368,17 @@ export interface Attention {
    * Keys kept per query by a learned index (DeepSeek sparse attention), if any.
    */
   sparse_top_k: number | null
+  /**
+   * Heads of that index and their width; 0 if it has no scores of its own.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  index: [number, number]
+  /**
+   * Tokens per entry of a compressed past, which queries see besides `span` (DeepSeek-V4); 0: none.
+   */
+  compress_rate: number
 }
 /**
  * Multi-head latent attention.
@@ -401,6 +412,13 @@ export interface LatentAttention {
    * Keys kept per query by a learned index (DeepSeek sparse attention), if any.
    */
   sparse_top_k: number | null
+  /**
+   * Heads of that index and their width; 0 without it.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  index: [number, number]
 }
 /**
  * Linear attention: a state of `key_dim x value_dim` per value head.

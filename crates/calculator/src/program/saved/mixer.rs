@@ -110,7 +110,6 @@ fn attention(saving: &Saving<'_>, mixer: &Mixer, widths: &Widths, inputs: &Input
         Mixer::Latent(la) => {
             if is_indexed(mixer) {
                 out = widths.heads * la.v_head_dim as f64;
-                visit(other(Module::AttentionOutput, inputs.of(Module::AttentionOutput) * out * tokens));
             }
             // Latents and the rotated key, replicated over tensor-parallel ranks. The normed latents are the
             // up-projections' inputs and are recomputed with them.
@@ -147,7 +146,7 @@ fn attention(saving: &Saving<'_>, mixer: &Mixer, widths: &Widths, inputs: &Input
         visit(core(a * o * tokens).of(Origin::Attention));
         let statistics = core(4.0 * widths.heads * tokens).of(Origin::Attention);
         visit(statistics.with(&[RecomputeModule::CoreAttention]));
-        if output < a && software.narrow_attention_output {
+        if is_indexed(mixer) || output < a && software.narrow_attention_output {
             visit(other(Module::AttentionOutput, output * out * tokens));
         }
     }

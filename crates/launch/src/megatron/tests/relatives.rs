@@ -61,3 +61,29 @@ fn relatives_have_flags_and_defaults_of_their_own() {
         assert_eq!(values(&open, &[key]), ["-"], "{flags}");
     }
 }
+
+/// What a form of the model cannot express is reported in each form, not only in the ordinary one.
+#[test]
+fn latent_experts_are_reported_in_every_form_without_them() {
+    let base = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 2048 --ffn-hidden-size 8192 \
+                --num-attention-heads 16 --seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 \
+                --global-batch-size 64 --bf16 --vocab-size 32000 --num-experts 64 --moe-router-topk 4 \
+                --moe-ffn-hidden-size 1024 --swiglu --normalization RMSNorm";
+    let dsa = "--experimental-attention-variant dsa --multi-latent-attention --kv-lora-rank 512 --q-lora-rank 1536 \
+               --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 --dsa-indexer-n-heads 64 \
+               --dsa-indexer-head-dim 128 --dsa-indexer-topk 2048";
+    let delta = "--experimental-attention-variant gated_delta_net --linear-attention-freq 4 --linear-conv-kernel-dim 4 \
+                 --linear-key-head-dim 128 --linear-value-head-dim 128 --linear-num-key-heads 16 \
+                 --linear-num-value-heads 32 --group-query-attention --num-query-groups 2";
+    for form in ["", dsa, delta] {
+        let reported = |latent: &str| {
+            let text = format!("{base} {form} {latent}\n");
+            let launch = crate::read(&text, "run.sh").expect("recognised").expect("sound");
+            let is_it = |remark: &crate::Remark| remark.source.contains("moe-latent-size");
+            let kinds: Vec<_> = launch.remarks.iter().filter(|r| is_it(r)).map(|r| r.kind).collect();
+            kinds
+        };
+        assert_eq!(reported("--moe-latent-size 512"), [crate::RemarkKind::NotModelled], "{form}");
+        assert!(reported("").is_empty(), "{form}");
+    }
+}
