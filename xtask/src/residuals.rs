@@ -116,8 +116,8 @@ pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -
 }
 
 /// The range that half of the runs of a class are in, weighted in the same way. It contains the prediction:
-/// where most runs of a class were slower, it reaches from the prediction to the slower ones. It is within the
-/// range of [`range`], which is no wider than that of all runs.
+/// where most runs of a class were slower, it reaches from the prediction to the slower ones. It is within
+/// the range of [`range`], which is no wider than that of all runs.
 pub(crate) fn half(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let Range { low, high } = pooled(rows, class, without, HALF)?.0;
     let whole = range(rows, class, without)?;

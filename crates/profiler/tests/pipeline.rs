@@ -231,7 +231,7 @@ fn bubbles_name_the_pass_that_they_wait_for() {
     let page = page(passes, &Question::default()).expect("a page");
     let awaited = |stage: usize, first: bool| {
         let bubbles = page.shown.rows[stage].bubbles.iter().filter(|bubble| bubble.cause == Cause::Schedule);
-        let one = if first { bubbles.clone().next() } else { bubbles.clone().last() };
+        let one = if first { bubbles.clone().next() } else { bubbles.clone().next_back() };
         let pass = one.and_then(|bubble| bubble.awaited).expect("a pass");
         (pass.kind, pass.micro_batch, pass.stage)
     };

@@ -343,7 +343,7 @@ fn an_indexed_latent_is_the_one_key_of_all_heads() {
         let model = model::by_name(name).expect("in the catalogue");
         let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
         let spec = PlanSpec {
-            tensor_parallel: Some(tensor_parallel.into()),
+            tensor_parallel: Some(tensor_parallel),
             sequence_length: Some(65536),
             ..PlanSpec::default()
         };
@@ -369,7 +369,7 @@ fn an_indexed_latent_is_the_one_key_of_all_heads() {
     // A ring cannot select among keys that it has not seen: they are gathered, with those of the index.
     let gathered = |name: &str| {
         let (_, list) = exchanges_of(name, 64, &|spec| {
-            spec.context_parallel = Some(8u64.into());
+            spec.context_parallel = Some(8);
             spec.context_kind = Some(ContextKind::Ring);
             spec.sequence_length = Some(65536);
         });

@@ -390,7 +390,9 @@ impl IdleCause {
                 "call these functions less often, or run them in advance in another thread or process"
             }
             cause => {
-                remedies::of_cause(context, cause, rows).unwrap_or_else(|| self.usual_advice(context, rows))
+                let kind = [context.serves, context.windows.steps.len() < 2];
+                remedies::of_cause(context.views, kind, cause, rows)
+                    .unwrap_or_else(|| self.usual_advice(context, rows))
             }
         }
     }

@@ -4,7 +4,6 @@
 //! without further frames, compiled regions, and programs other than PyTorch on CUDA or ROCm. Does not decide
 //! the cause.
 
-use super::Context;
 use crate::causes::{Cause, CauseRow, Stacks};
 use crate::trace::{HostKind, RankTrace, Source};
 use crate::view::View;
@@ -255,15 +254,18 @@ fn has_only_calls(views: &[&View<'_>]) -> bool {
     kinds().any(|kind| *kind == HostKind::Runtime) && !kinds().any(names)
 }
 
-/// Advice for a cause that depends on its frames or on the program; `None` if it does not.
-pub(super) fn of_cause(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
-    let views = context.views;
+/// Advice for a cause that depends on its frames or on the program; `None` if it does not. `serves` is true
+/// for an inference server, `is_single` for a single step.
+pub(super) fn of_cause(
+    views: &[&View<'_>],
+    [serves, is_single]: [bool; 2],
+    cause: Cause,
+    rows: &[&CauseRow],
+) -> Option<&'static str> {
     match cause {
         Cause::LaunchBound if of_launches(views).is_some() => of_launches(views),
         _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause),
-        Cause::Allocation if !context.serves => {
-            Some(of_allocation(views, rows, context.windows.steps.len() < 2))
-        }
+        Cause::Allocation if !serves => Some(of_allocation(views, rows, is_single)),
         _ => None,
     }
 }

@@ -365,9 +365,8 @@ impl Shown {
                 ))
             };
             let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(line).collect();
-            if report.repairs.len() > MOST {
-                bullets
-                    .push(Cell::from(format!("and {} more (all with --json)", report.repairs.len() - MOST)));
+            if let Some(more) = report.repairs.len().checked_sub(MOST).filter(|more| *more > 0) {
+                bullets.push(Cell::from(format!("and {more} more (all with --json)")));
             }
             document.blocks.push(Block::Bullets(bullets));
         }

@@ -5,6 +5,9 @@ use crate::critical_path::critical_path;
 use crate::{DependencyKind, OperatorFamily, Step, StreamKind, Time};
 use railwright_spec::quantity::{MicroBatch, Rank, Stage};
 
+/// Name, stage, micro-batch and time of a wait.
+type Wait<'a> = (&'a str, u32, Option<u32>, i64);
+
 const WINDOW: Window = Window { from: 0, to: 1000 };
 
 fn push(step: &mut Step, rank: usize, times: (i64, i64), phase: Phase, micro_batch: u32) -> crate::SpanRef {
@@ -97,7 +100,7 @@ fn bubbles_name_what_they_wait_for() {
         ]
     );
     // Each rank has its waits with their times, the longest first, and no bubble without a cause.
-    let waits: Vec<Vec<(&str, u32, Option<u32>, i64)>> = columns
+    let waits: Vec<Vec<Wait<'_>>> = columns
         .bubbles
         .iter()
         .map(|row| row.waits.iter().map(|w| (w.name.as_str(), w.stage, w.micro_batch, w.time_ns)).collect())

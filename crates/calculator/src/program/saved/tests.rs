@@ -91,9 +91,10 @@ proptest! {
                 let mut output = 0.0_f64;
                 layer(&saving, kind, &mut |tensor| {
                     // With a learned index, the latents' up-projection is between attention and output.
-                    let is_operand = match is_indexed(&kind.mixer) {
-                        true => tensor.module == Module::AttentionOutput,
-                        false => tensor.origin == Origin::Attention,
+                    let is_operand = if is_indexed(&kind.mixer) {
+                        tensor.module == Module::AttentionOutput
+                    } else {
+                        tensor.origin == Origin::Attention
                     };
                     if is_operand { output = output.max(tensor.bytes / a) }
                 });
