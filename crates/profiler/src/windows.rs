@@ -287,8 +287,10 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     for (cut_by, cutter) in cut::METHODS {
         let cut = |member: usize, view: &View<'_>| {
             let mut boundaries = cutter(view);
-            if cut_by == CutBy::Launches && views.len() == 1 {
-                heads::include(view, &mut boundaries);
+            match (cut_by, views.len()) {
+                (CutBy::Launches, 1) => heads::include(view, &mut boundaries),
+                (CutBy::Launches, _) => heads::include_loading(view, &mut boundaries),
+                _ => {}
             }
             let is_open = meet::is_open(view, &boundaries);
             Some(meet::Cut { member, extent: view.extent()?, boundaries, is_open })

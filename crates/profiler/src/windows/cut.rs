@@ -23,7 +23,7 @@ pub(super) struct Boundary {
 
 /// Share of a host's only step. With less device work, the device does not show where it begins and ends;
 /// with less time before its work, that time may be the latency of a launch.
-const LITTLE: f64 = 0.1;
+pub(super) const LITTLE: f64 = 0.1;
 
 /// A method to cut one rank's steps.
 type Way = fn(&View<'_>) -> Vec<Boundary>;
@@ -125,20 +125,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
     {
         return Vec::new();
     }
-    if let ([first, end], [step]) = (boundaries.as_mut_slice(), steps)
-        && is_synchronous(view, (first.time, end.time), *step)
-    {
-        first.time = step.1;
-    }
     boundaries
-}
-
-/// Tests whether the only step began on an idle device: it has ended when the host's step ends, as the step
-/// before had, and no earlier work was recorded. The time until its first work (a data loader) is then a part
-/// of the step; with further steps it is the end of the previous one.
-fn is_synchronous(view: &View<'_>, (first, end): (i64, i64), step: (u64, i64, i64)) -> bool {
-    let is_idle = || view.gpu.starts().first().is_none_or(|start| *start >= step.1);
-    end <= step.2 && (first - step.1) as f64 > LITTLE * (step.2 - step.1) as f64 && is_idle()
 }
 
 /// The stream with most compute.

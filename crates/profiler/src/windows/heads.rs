@@ -2,10 +2,10 @@
 //!
 //! Responsible for: recordings of one rank whose device waits for the host at the start of steps. A step from
 //! its first kernel on lacks the host's work before it, such as data loading, so of N steps N - 1 heads would
-//! count. Excludes hosts that run ahead of the device, and jobs of several ranks: their steps begin together
-//! on the device.
+//! count. Excludes hosts that run ahead of the device, and steps of several ranks, which begin together on
+//! the device, but for the only step of a synchronous job.
 
-use super::cut::{Boundary, host_steps};
+use super::cut::{Boundary, LITTLE, host_steps};
 use crate::replay::lower_median;
 use crate::view::{Role, View};
 
@@ -40,6 +40,25 @@ pub(super) fn include(view: &View<'_>, boundaries: &mut [Boundary]) {
     if let Some(end) = boundaries.last_mut() {
         end.time = until;
     }
+}
+
+/// Moves the only step of one of several ranks to the start of its host, if the job is synchronous. Ranks of
+/// other jobs begin at the median of their first device work.
+pub(super) fn include_loading(view: &View<'_>, boundaries: &mut [Boundary]) {
+    let steps = host_steps(view.trace);
+    if let ([first, end], [step]) = (boundaries, steps.as_slice())
+        && is_synchronous(view, (first.time, end.time), *step)
+    {
+        first.time = step.1;
+    }
+}
+
+/// Tests whether the only step began on an idle device: it has ended when the host's step ends, as the step
+/// before had, and no earlier work was recorded. The time until its first work (a data loader) is then a part
+/// of the step; with further steps it is the end of the previous one.
+fn is_synchronous(view: &View<'_>, (first, end): (i64, i64), step: (u64, i64, i64)) -> bool {
+    let is_idle = || view.gpu.starts().first().is_none_or(|start| *start >= step.1);
+    end <= step.2 && (first - step.1) as f64 > LITTLE * (step.2 - step.1) as f64 && is_idle()
 }
 
 /// Starts of steps in nanoseconds: the later of the host's start and the end of work that was launched

@@ -62,6 +62,20 @@ fn experts_within_data_are_a_dimension() {
     assert_eq!((layout.text().as_str(), layout.complete), ("tp=2,ep=4,dp=2", true));
 }
 
+/// Experts divided like data, the usual arrangement: one size with two names, not two layouts.
+#[test]
+fn experts_divided_like_data_are_no_layout_of_their_own() {
+    let of = [(Tensor, 2, 1, DESCRIBED), (Expert, 4, 2, DESCRIBED), (Data, 4, 2, DESCRIBED)];
+    let layout = JobLayout::of(&groups(8, &of), None, 8, true).unwrap();
+    assert_eq!((layout.text().as_str(), layout.complete), ("tp=2,dp=4", true));
+    assert!(layout.doubts.is_empty(), "{:?}", layout.doubts);
+    // The class of the experts stays among the groups.
+    assert!(layout.groups.iter().any(|class| class.dimension == Expert));
+    let staged = [(Expert, 4, 1, DESCRIBED), (Data, 4, 1, DESCRIBED), (Pipeline, 2, 4, DESCRIBED)];
+    let layout = JobLayout::of(&groups(8, &staged), None, 8, true).unwrap();
+    assert_eq!((layout.text().as_str(), layout.complete), ("dp=4,pp=2", true));
+}
+
 #[test]
 fn a_gap_has_no_name_and_is_a_doubt() {
     let of = [(Tensor, 2, 1, DESCRIBED), (Pipeline, 2, 8, Evidence::Operations)];
