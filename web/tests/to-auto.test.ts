@@ -38,7 +38,7 @@ it('auto is not a value of the user, and a size that is 1 beside others is a def
 it('a setting is closed if the run needs it and the program cannot choose it beside the others', () => {
   const closed = (...flags: string[]) => Object.assign(new Map<string, string[]>(), { closed: new Set(flags) })
   expect(isClosed(closed('uneven-stages'), 'uneven-stages', { ...RUN, pp: '16' })).toBe(true)
-  // A size beside others is left to the program as `auto`.
+  // With other sizes set, `auto` makes the program choose this one.
   expect(isClosed(closed('pp'), 'pp', { ...RUN, pp: '16', tp: '8' })).toBe(false)
   expect(isClosed(closed('pp'), 'pp', { ...RUN, pp: '16' })).toBe(true)
   expect(isClosed(new Map(), 'pp', RUN)).toBe(false)

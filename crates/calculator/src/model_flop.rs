@@ -4,7 +4,7 @@
 //! by up to 12% on an 8B model at 8k tokens through the attention term alone, so the convention is always
 //! given.
 
-use crate::program::{attended_by_documents, attended_length};
+use crate::program::{Keys, attended_by_documents, attended_length};
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
 use railwright_spec::plan::{Lora, Plan, PlanSpec};
 use railwright_spec::quantity::Flop;
@@ -130,19 +130,14 @@ fn forward(layer: &Layer, sequence_length: u64, attended: f64, convention: Conve
 /// Scores and their GEMM with values: `2 (d_qk + d_v)` per query head and visible key. Excludes the scores of
 /// a learned index.
 fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
-    let visible = |span: Span, sparse: Option<u64>, rate: u64| {
-        let all = match span {
+    let visible = |of: &Mixer| {
+        let span = Keys::of(of).map_or(Span::Causal, |keys| keys.seen(sequence));
+        let window = match span {
             Span::Bidirectional | Span::Memory(0) => return sequence,
             Span::Memory(keys) => return keys as f64,
             Span::Causal => sequence,
             Span::Window(n) | Span::Chunk(n) => (n as f64).min(sequence),
         };
-        let kept = |keys: f64| sparse.map_or(keys, |k| keys.min(k as f64));
-        // Entries of a compressed past are added to the span.
-        // Without an index, a causal query sees half of them on average.
-        let entries = sequence / rate.max(1) as f64;
-        let seen = sparse.map_or(entries / 2.0, |k| entries.min(k as f64));
-        let window = if rate > 0 { all + seen } else { kept(all) };
         if convention == Convention::FullAttention {
             window
         } else if matches!(span, Span::Chunk(_)) {
@@ -156,13 +151,10 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
         }
     };
     match of {
-        Mixer::Attention(a) => {
-            2.0 * (a.heads * (a.head_dim + a.value_dim)) as f64
-                * visible(a.span, a.sparse_top_k, a.compress_rate)
-        }
+        Mixer::Attention(a) => 2.0 * (a.heads * (a.head_dim + a.value_dim)) as f64 * visible(of),
         Mixer::Latent(a) => {
             let width = a.heads * (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
-            2.0 * width as f64 * visible(Span::Causal, a.sparse_top_k, 0)
+            2.0 * width as f64 * visible(of)
         }
         // State update and read-out: two multiply-adds per element of state.
         Mixer::Linear(a) => 4.0 * (a.value_heads * a.key_head_dim * a.value_head_dim) as f64,

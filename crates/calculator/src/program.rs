@@ -26,7 +26,7 @@ mod widths;
 pub(crate) use ends::{embedding, embedding_exchanges, head, head_exchanges};
 pub(crate) use exchanges::layer as exchanges;
 pub(crate) use micro_batch::MicroBatch;
-pub(crate) use mixer::{attended_by_documents, attended_length};
+pub(crate) use mixer::{Keys, attended_by_documents, attended_length};
 pub(crate) use operation::{Exchange, Kernel, Operation, Overlap, Turn};
 
 use crate::costing::Costing;

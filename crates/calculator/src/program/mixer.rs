@@ -30,14 +30,7 @@ fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operatio
 
 fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_>)) {
     match mixer {
-        Mixer::Attention(a) => {
-            let past = Past { top_k: a.sparse_top_k, index: a.index, rate: a.compress_rate };
-            softmax(costing, mixer, (a.span, past), visit);
-        }
-        Mixer::Latent(a) => {
-            let past = Past { top_k: a.sparse_top_k, index: a.index, rate: 0 };
-            softmax(costing, mixer, (Span::Causal, past), visit);
-        }
+        Mixer::Attention(_) | Mixer::Latent(_) => softmax(costing, mixer, visit),
         Mixer::Linear(a) => {
             let state = (a.value_heads * a.key_head_dim * a.value_head_dim) as f64;
             let width = (2 * a.key_heads * a.key_head_dim + 2 * a.value_heads * a.value_head_dim) as f64;
@@ -54,9 +47,10 @@ fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_
     }
 }
 
-/// What a query sees of the past.
+/// Keys that a query of softmax attention sees.
 #[derive(Clone, Copy)]
-struct Past {
+pub(crate) struct Keys {
+    span: Span,
     /// Keys, or entries of the compressed past, that a learned index keeps.
     top_k: Option<u64>,
     /// Heads of this index and their width.
@@ -65,13 +59,26 @@ struct Past {
     rate: u64,
 }
 
-impl Past {
-    /// The span as a window of the same number of keys. An index keeps at most `top_k` keys of the span. A
+impl Keys {
+    /// Keys of a mixer; `None` if it is no softmax attention.
+    pub(crate) fn of(mixer: &Mixer) -> Option<Self> {
+        match mixer {
+            Mixer::Attention(a) => {
+                Some(Self { span: a.span, top_k: a.sparse_top_k, index: a.index, rate: a.compress_rate })
+            }
+            Mixer::Latent(a) => {
+                Some(Self { span: Span::Causal, top_k: a.sparse_top_k, index: a.index, rate: 0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// The span, or a window of the same number of keys. An index keeps at most `top_k` keys of the span. A
     /// compressed past adds its entries to the span: those that the index keeps, or without an index the mean
     /// over causal queries of all, `length / (2 rate)`.
-    fn span(self, span: Span, length: f64) -> Span {
+    pub(crate) fn seen(self, length: f64) -> Span {
         let kept = |keys: u64| self.top_k.map_or(keys, |k| keys.min(k));
-        match span {
+        match self.span {
             Span::Window(n) if self.rate > 0 => {
                 let entries = length as u64 / self.rate;
                 Span::Window(n + self.top_k.map_or(entries / 2, |k| entries.min(k)))
@@ -143,17 +150,13 @@ fn masked(costing: &Costing<'_>, shape: AttentionShape) -> AttentionShape {
     }
 }
 
-/// Softmax attention over the keys of a span and of the past, and the scores of the index that selects them.
-fn softmax(
-    costing: &Costing<'_>,
-    mixer: &Mixer,
-    (span, past): (Span, Past),
-    visit: &mut impl FnMut(Operation<'_>),
-) {
-    let Some(widths) = Widths::of(mixer, costing.plan.tensor_parallel as f64) else { return };
-    let mut shape = shape(costing, &widths, span);
-    shape.span = past.span(shape.span, shape.key_length);
-    index(costing, shape, past, visit);
+/// Softmax attention, and the scores of the index that selects its keys.
+fn softmax(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_>)) {
+    let widths = Widths::of(mixer, costing.plan.tensor_parallel as f64);
+    let (Some(widths), Some(keys)) = (widths, Keys::of(mixer)) else { return };
+    let mut shape = shape(costing, &widths, keys.span);
+    shape.span = Keys { span: shape.span, ..keys }.seen(shape.key_length);
+    index(costing, shape, keys, visit);
     let shape = masked(costing, shape);
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
     let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
@@ -168,17 +171,18 @@ fn softmax(
 fn index(
     costing: &Costing<'_>,
     attention: AttentionShape,
-    past: Past,
+    keys: Keys,
     visit: &mut impl FnMut(Operation<'_>),
 ) {
-    let [heads, width] = past.index.map(|number| number as f64);
+    let [heads, width] = keys.index.map(|number| number as f64);
+    let rate = keys.rate.max(1) as f64;
     if heads <= 0.0 || width <= 0.0 {
         return;
     }
     let shape = AttentionShape {
-        query_length: attention.query_length / past.rate.max(1) as f64,
-        key_length: attention.key_length / past.rate.max(1) as f64,
-        batch: attention.batch * past.rate.max(1) as f64,
+        query_length: attention.query_length / rate,
+        key_length: attention.key_length / rate,
+        batch: attention.batch * rate,
         heads,
         kv_heads: 1.0,
         head_dim: width,

@@ -553,5 +553,5 @@ fn names_are_looked_up_once() {
         begin.elapsed()
     };
     let (first, later) = (timed(), (0..5).map(|_| timed()).min().expect("five"));
-    assert!(later < first, "{first:?}, then {later:?}");
+    assert!(later * 3 < first, "{first:?}, then {later:?}");
 }

@@ -33,7 +33,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         }
     };
     if field == "experimental_attention_variant" {
-        super::model::not_modelled(f, &["moe_latent_size", "softmax_type"]);
+        super::model::not_modelled(f);
     }
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
     let (source, line) = f.arguments.origin(field);

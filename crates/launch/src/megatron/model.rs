@@ -35,7 +35,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let hidden = f.copy("hidden_size", "model.hidden");
     f.copy("num_attention_heads", "model.heads");
     f.copy("max_position_embeddings", "model.max_positions");
-    not_modelled(f, &["moe_latent_size", "softmax_type"]);
+    not_modelled(f);
     attention(f);
     normalization(f);
     let biases = f.arguments.switch("add_bias_linear").unwrap_or(true);
@@ -67,19 +67,15 @@ fn specification(f: &mut Filler<'_>) {
     }
 }
 
-/// Remarks on settings of these that a form of the model lacks.
-pub(super) fn not_modelled(f: &mut Filler<'_>, settings: &[&'static str]) {
-    for &name in settings {
-        let message = match name {
-            "moe_latent_size" if f.arguments.get(name).is_some() => {
-                "experts in a narrower latent space; its effect on time and memory is not modelled"
-            }
-            "softmax_type" if f.arguments.word(name) == Some("learnable") => {
-                "a learned sink adds one parameter per head; its effect on memory is not modelled"
-            }
-            _ => continue,
-        };
-        f.remark(RemarkKind::NotModelled, name, message);
+/// Remarks on settings that only some forms of a model have, for the forms without them.
+pub(super) fn not_modelled(f: &mut Filler<'_>) {
+    if f.arguments.get("moe_latent_size").is_some() {
+        let message = "experts in a narrower latent space; its effect on time and memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "moe_latent_size", message);
+    }
+    if f.arguments.word("softmax_type") == Some("learnable") {
+        let message = "a learned sink adds one parameter per head; its effect on memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "softmax_type", message);
     }
 }
 

@@ -291,7 +291,8 @@ fn the_python_of_a_pipeline_is_read_with_its_model() {
     assert_eq!(value(&python, "plan.software"), "\"torchtitan-2024-compile+cuda-graphs\"");
 }
 
-/// `trainer.py`: a step with pipelines is not captured, and the configuration is rejected unless it says so.
+/// `trainer.py`: a step with pipelines is not captured, and a configuration that does not disable graphs is
+/// rejected.
 #[test]
 fn graphs_of_a_pipeline_are_rejected_and_not_priced() {
     let of = |stages: u64, switch: &str| {

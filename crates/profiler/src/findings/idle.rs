@@ -390,8 +390,8 @@ impl IdleCause {
                 "call these functions less often, or run them in advance in another thread or process"
             }
             cause => {
-                let kind = [context.serves, context.windows.steps.len() < 2];
-                remedies::of_cause(context.views, kind, cause, rows)
+                let is_single = context.windows.steps.len() < 2;
+                remedies::of_cause(context.views, context.serves, is_single, cause, rows)
                     .unwrap_or_else(|| self.usual_advice(context, rows))
             }
         }

@@ -255,10 +255,11 @@ fn has_only_calls(views: &[&View<'_>]) -> bool {
 }
 
 /// Advice for a cause that depends on its frames or on the program; `None` if it does not. `serves` is true
-/// for an inference server, `is_single` for a single step.
+/// for an inference server, `is_single` for a recording of one step.
 pub(super) fn of_cause(
     views: &[&View<'_>],
-    [serves, is_single]: [bool; 2],
+    serves: bool,
+    is_single: bool,
     cause: Cause,
     rows: &[&CauseRow],
 ) -> Option<&'static str> {

@@ -85,8 +85,7 @@ impl JobLayout {
 
     /// The arrangement in the form of `--layout`, such as `tp=2,dp=4`.
     pub fn text(&self) -> String {
-        let sizes = self.sizes.iter().map(|size| format!("{}={}", size.name, size.ranks));
-        sizes.collect::<Vec<_>>().join(",")
+        text(self.sizes.iter().map(|size| (size.dimension, size.ranks)))
     }
 
     /// The arrangement with its doubts, for a report.
@@ -138,7 +137,9 @@ impl JobLayout {
         let mut best = chains.iter().filter(|chain| Some(rank(chain)) == best);
         let (Some(chain), other) = (best.next(), best.next()) else { return };
         if let Some(other) = other {
-            self.doubts.push(format!("the groups fit several layouts: {} and {}", text(chain), text(other)));
+            let [one, other] =
+                [chain, other].map(|chain| text(chain.iter().map(|&(of, ranks, _)| (of, ranks))));
+            self.doubts.push(format!("the groups fit several layouts: {one} and {other}"));
             return;
         }
         self.sizes = chain
@@ -207,8 +208,9 @@ fn size(dimension: Dimension, ranks: u32, stride: u32, evidence: Evidence, infer
     LayoutSize { dimension, name: Layout::short(dimension).to_owned(), ranks, stride, evidence, inferred }
 }
 
-fn text(chain: &[Class]) -> String {
-    let sizes = chain.iter().map(|(dimension, ranks, _)| format!("{}={ranks}", Layout::short(*dimension)));
+/// Sizes in the form of `--layout`.
+fn text(sizes: impl Iterator<Item = (Dimension, u32)>) -> String {
+    let sizes = sizes.map(|(dimension, ranks)| format!("{}={ranks}", Layout::short(dimension)));
     sizes.collect::<Vec<_>>().join(",")
 }
 

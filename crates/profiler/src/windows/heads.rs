@@ -45,8 +45,8 @@ pub(super) fn include(view: &View<'_>, boundaries: &mut [Boundary]) {
 /// Moves the only step of one of several ranks to the start of its host, if the job is synchronous. Ranks of
 /// other jobs begin at the median of their first device work.
 pub(super) fn include_loading(view: &View<'_>, boundaries: &mut [Boundary]) {
-    let steps = host_steps(view.trace);
-    if let ([first, end], [step]) = (boundaries, steps.as_slice())
+    let [first, end] = boundaries else { return };
+    if let [step] = host_steps(view.trace).as_slice()
         && is_synchronous(view, (first.time, end.time), *step)
     {
         first.time = step.1;

@@ -117,7 +117,7 @@ impl Offers {
         self.overlap.pipeline && !waits
     }
 
-    /// True if exchanges of experts can be overlapped in a pipeline of so many stages and chunks per rank.
+    /// True if exchanges of experts can be overlapped with these numbers of stages and chunks per rank.
     pub fn overlaps_experts(&self, pipeline_parallel: u64, virtual_stages: u64) -> bool {
         let waits = self.overlaps_experts_only_interleaved && pipeline_parallel > 1 && virtual_stages <= 1;
         self.overlap.expert && !waits

@@ -41,7 +41,8 @@ export function Switches(props: Props) {
   /** Valid values, and the current one. */
   const offered = (flag: string, current: string) => {
     const valid = HOLDING.includes(flag) ? held : free
-    const listed = numbersOf(valid, flag).every(Number.isFinite) ? numbersOf(valid, flag).map(String) : (valid.get(flag) ?? [])
+    const numbers = numbersOf(valid, flag)
+    const listed = numbers.every(Number.isFinite) ? numbers.map(String) : (valid.get(flag) ?? [])
     return current === '' || listed.includes(current) ? listed : [current, ...listed]
   }
   /** Another schedule or other chunks of the plan that is shown, not of another one. */
