@@ -19,6 +19,8 @@ function oneFile(): Plugin {
       // Views are inside, so nothing is loaded before them; Vite would fill this in if it wrote the files.
       script = script.replaceAll('__VITE_PRELOAD__', '[]')
       const safe = script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
+      // Another release of Vite marks its places otherwise: what is left of a mark would be a page that never starts.
+      this.parse(safe)
       const page = html
         .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
         .replace(

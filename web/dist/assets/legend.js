@@ -1,1 +1,1 @@
-import{B as e}from"./index.js";function t(t){return e(`ul`,{class:`legend`,"aria-label":t.label??`colours`,children:t.items.map(t=>e(`li`,{children:[e(`span`,{class:`swatch`,style:{background:t.colour}}),t.title,t.note&&e(`span`,{class:`muted`,children:t.note})]},t.title))})}export{t};
+import{z as e}from"./states.js";function t(t){return e(`ul`,{class:`legend`,"aria-label":t.label??`colours`,children:t.items.map(t=>e(`li`,{children:[e(`span`,{class:`swatch`,style:{background:t.colour}}),t.title,t.note&&e(`span`,{class:`muted`,children:t.note})]},t.title))})}export{t};

@@ -221,14 +221,14 @@ async function remedies(browser, url) {
   check(!(await problem.innerText()).includes('--'), `a refusal names a flag: ${await problem.innerText()}`)
   await problem.getByRole('button', { name: /uneven stages/ }).click()
   await page.waitForFunction(() => location.hash.includes('uneven-stages=true'))
-  await page.goto(`${url}#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&n.desk=cost&n.speed=300G`)
+  await page.goto(`${url}#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&n.desk=cost&n.speed=3200G`)
   await problem.waitFor({ timeout: 60_000 })
   check(/price list/.test(await problem.innerText()), `no price list is named: ${await problem.innerText()}`)
-  const list = 'item,part,usd\nswitch-port,300,500\nnic,300,900\ntransceiver,300,400\nswitch-port,800,1100\n'
+  const list = 'item,part,usd\nswitch-port,3200,5000\nnic,3200,9000\ntransceiver,3200,4000\nswitch-port,800,1100\n'
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: /Open a price list/ }).click()])
   await chooser.setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(list) })
   await page.getByRole('button', { name: 'Remove mine.csv' }).waitFor({ timeout: 60_000 })
-  await page.waitForFunction(() => !document.querySelector('.problem')?.textContent.includes('switch port of 300'), null, {
+  await page.waitForFunction(() => !document.querySelector('.problem')?.textContent.includes('switch port of 3200'), null, {
     timeout: 60_000,
   })
   await view.close()
