@@ -201,6 +201,10 @@ pub struct Software {
     pub host_us_per_expert_product: f64,
     /// Kernels of routing and permutation per layer and direction.
     pub router_kernels: f64,
+    /// Reads and writes of each routed copy of a token, forward and backward, where PyTorch's indexing
+    /// permutes tokens; absent: `4 elementwise_passes` each way.
+    #[serde(default)]
+    pub permutation_passes: Option<[f64; 2]>,
     /// Sustained over measured rate of collectives, reduced by other streams, PCIe and unequal arrival.
     pub collective_rate: f64,
     /// Slowdown of compute, as a share of the overlapped data-parallel communication time.

@@ -98,22 +98,31 @@ pub(super) fn visit(
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also
     // sums).
     let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
-    // A fused dispatch permutes while it sends and receives: each copy is written and read once on either
-    // side. It is not needed if all experts are on the rank.
-    let is_fused = costing.software.fused_expert_dispatch && plan.expert_parallel > 1;
-    let passes = if is_fused { 2.0 } else { 4.0 * costing.software.elementwise_passes };
-    let permutations = passes * copies * width * e;
     let casts = if plan.precision.compute.is_narrow() {
         2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes
     } else {
         0.0
     };
-    let kernel = Kernel::Stream { bytes: Bytes::new(scores + permutations + casts), derived: None };
-    for phase in [Phase::Forward, Phase::BackwardInput] {
+    for (phase, passes) in [Phase::Forward, Phase::BackwardInput].into_iter().zip(permutation_passes(costing))
+    {
+        let kernel =
+            Kernel::Stream { bytes: Bytes::new(scores + passes * copies * width * e + casts), derived: None };
         let launches = costing.software.router_kernels;
         let host_us = costing.software.host_us_per_expert_layer;
         visit(Operation { host_us, ..Operation::new(Family::Router, phase, kernel, launches) });
     }
+}
+
+/// Reads and writes of each routed copy of a token by routing and permutation, forward and backward.
+///
+/// A fused dispatch permutes while it sends and receives: each copy is written and read once on either side.
+/// It is not needed if all experts are on the rank.
+fn permutation_passes(costing: &Costing<'_>) -> [f64; 2] {
+    let software = costing.software;
+    if software.fused_expert_dispatch && costing.plan.expert_parallel > 1 {
+        return [2.0; 2];
+    }
+    software.permutation_passes.unwrap_or([4.0 * software.elementwise_passes; 2])
 }
 
 /// Host time of one grouped GEMM of `groups` local experts in microseconds: `groups x

@@ -411,3 +411,36 @@ fn a_compressed_past_is_seen_besides_the_window() {
     let expected = [(128, None), (128 + 256, None), (128 + 512, Some(pairs))];
     assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
 }
+
+/// PyTorch's indexing reads and writes a routed copy 11 times forward and 29 times backward, counted operator
+/// by operator; its gradients alone take longer than a fused dispatch, which moves each copy twice each way.
+#[test]
+fn tokens_permuted_by_indexing_move_the_bytes_of_its_operators() {
+    let model = model::by_name("qwen3-30b-a3b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+    let bytes = |software: &str, expert_parallel: u64| {
+        let spec = PlanSpec {
+            expert_parallel: Some(expert_parallel),
+            micro_batch: Some(1),
+            sequence_length: Some(4096),
+            software: Some(software.to_owned()),
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let machine = Machine::new(&cluster);
+        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+        let mut moved = [0.0; 2];
+        operations(&costing, model.layer(0), &mut |operation| {
+            if let (Family::Router, Kernel::Stream { bytes, .. }) = (operation.family, operation.kernel) {
+                moved[usize::from(operation.phase != Phase::Forward)] += bytes.get();
+            }
+        });
+        moved
+    };
+    let copies = 4096.0 * 8.0 * 2048.0 * 2.0;
+    let scores = 4096.0 * 128.0 * 4.0 * 6.0;
+    assert_eq!(bytes("transformers-2026", 1), [11.0, 29.0].map(|passes| passes * copies + scores));
+    assert_eq!(bytes("transformers-2026+fused-dispatch", 8), [2.0 * copies + scores; 2]);
+    let general = bytes("torchtitan-2025", 1);
+    assert_eq!(general[0], general[1]);
+}

@@ -199,14 +199,6 @@ impl ClusterSpec {
                 (None, None, None, None);
         }
         spec.overlay(self);
-        if let (Some(node), None, Some(domain)) =
-            (self.devices_per_node, self.scale_up_domain, spec.scale_up_domain)
-            && domain <= 16
-        {
-            // Half-filled servers: the domain is limited to the server, unless it spans servers by design (a
-            // rack).
-            spec.scale_up_domain = Some(domain.min(node));
-        }
         let mut accelerator = match (named, spec.accelerator.as_deref()) {
             (Some(accelerator), _) => accelerator,
             (None, Some(name)) => accelerator_by_name(name)?,
@@ -216,6 +208,12 @@ impl ClusterSpec {
                     .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\""));
             }
         };
+        let domain = spec.scale_up_domain.unwrap_or(accelerator.scale_up_domain);
+        if let (Some(node), None, ..=16) = (self.devices_per_node, self.scale_up_domain, domain) {
+            // Half-filled servers: the domain is limited to the server, unless it spans servers by design (a
+            // rack).
+            spec.scale_up_domain = Some(domain.min(node));
+        }
         // The list price of an instance includes its accelerators, so it replaces their own. A cluster that
         // was written in full has the preset's name alone.
         let of = |name: &Option<String>| preset::price(name.as_deref()?, &accelerator.id);

@@ -205,6 +205,8 @@ mod tests {
         let with_graphs = "megatron-core-2026-06+alltoall-dispatch+cuda-graphs";
         assert_eq!(of("alltoall dispatcher with CUDA graphs"), with_graphs);
         assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");
+        let of = |notes| id("NeMo 26.04 container (Megatron-Core 26.04)", notes, "Blackwell Ultra");
+        assert!(of("full-iteration CUDA graph").starts_with("megatron-core-2026-06+"));
     }
 
     #[test]
