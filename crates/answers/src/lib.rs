@@ -61,7 +61,7 @@ pub use fits::memory_report;
 pub use fitting::{Filled, fill};
 pub use flags::{in_flags, option, translate};
 pub use layers::run_file;
-pub use memory::{Memory, OverTime, memory};
+pub use memory::{Memory, OverTime, PeakMemory, memory};
 pub use names::{
     aliases_of, dimension, flag_of, is_same_value, key_of_keyword, other_value, plan_key, short_flag_of,
 };

@@ -4,7 +4,7 @@ use crate::{Refused, Resolved, memory_report, title};
 use railwright_calculator::memory::MemoryReport;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_spec::problem::{Problem, Warning};
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Rank, Seconds};
 use railwright_step::Step;
 use railwright_step::memory::{Held, MemoryKind, Peak, curve, fullest, peaks};
 use serde::Serialize;
@@ -51,7 +51,21 @@ pub struct OverTime {
     #[serde(rename = "duration")]
     pub end: Seconds,
     /// Peak with its time; `None` without events.
-    pub peak: Option<Peak>,
+    pub peak: Option<PeakMemory>,
+}
+
+/// Peak memory of one rank over a step.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PeakMemory {
+    /// Rank.
+    pub rank: Rank,
+    /// First time of the peak since the step began.
+    pub time: Seconds,
+    /// Number of bytes.
+    pub bytes: i64,
+    /// Bytes by kind, largest first, without zeros.
+    pub parts: Vec<(MemoryKind, i64)>,
 }
 
 /// Computes the memory of a run, and that of one stage over the step; `None`: the stage with the least free
@@ -97,7 +111,14 @@ impl OverTime {
                 .filter(|part| part.bytes.iter().any(|n| *n != 0))
                 .collect(),
             end: step.duration().seconds(),
-            peak: rank.and_then(|rank| peaks(step).into_iter().find(|peak| peak.rank == rank.rank)),
+            peak: rank.and_then(|rank| peaks(step).into_iter().find(|peak| peak.rank == rank.rank)).map(
+                |Peak { rank, time, bytes, parts }| PeakMemory {
+                    rank,
+                    time: (time - step.start).seconds(),
+                    bytes,
+                    parts,
+                },
+            ),
         }
     }
 }

@@ -106,28 +106,32 @@ fn streams_and_threads() {
     });
 }
 
+/// Groups with one description, and with one each, as jobs that create them by hand.
 #[test]
 fn groups() {
-    grows_with_its_size("groups", 1000, |groups| {
-        let listed: Vec<String> = (0..groups)
-            .map(|at| {
-                format!(
-                    r#"{{"pg_name": "{at}", "pg_desc": "undefined", "pg_size": 2, "ranks": [0, {}]}}"#,
-                    at + 1
-                )
-            })
-            .collect();
-        let call = |at: usize| {
-            let of = format!(
-                r#", "Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 2, "dtype": "BFloat16",
-                "Process Group Name": "{at}", "Process Group Ranks": "[0, {}]", "Process Group Description": "undefined""#,
-                at + 1
-            );
-            kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", at * 20, &of)
-        };
-        let about = format!(r#", "pg_config": [{}]"#, listed.join(", "));
-        profiled(&[trace(0, groups + 1, &about, &(0..groups).map(call).collect::<Vec<_>>())]);
-    });
+    for (what, size, described) in [("groups", 1000, false), ("described groups", 2000, true)] {
+        let name = |at: usize| if described { format!("group {at}") } else { "undefined".to_owned() };
+        grows_with_its_size(what, size, |groups| {
+            let listed: Vec<String> = (0..groups)
+                .map(|at| {
+                    let (described, other) = (name(at), at + 1);
+                    format!(
+                        r#"{{"pg_name": "{at}", "pg_desc": "{described}", "pg_size": 2, "ranks": [0, {other}]}}"#
+                    )
+                })
+                .collect();
+            let call = |at: usize| {
+                let (described, other) = (name(at), at + 1);
+                let of = format!(
+                    r#", "Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 2, "dtype": "BFloat16",
+                    "Process Group Name": "{at}", "Process Group Ranks": "[0, {other}]", "Process Group Description": "{described}""#
+                );
+                kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", at * 20, &of)
+            };
+            let about = format!(r#", "pg_config": [{}]"#, listed.join(", "));
+            profiled(&[trace(0, groups + 1, &about, &(0..groups).map(call).collect::<Vec<_>>())]);
+        });
+    }
 }
 
 #[test]

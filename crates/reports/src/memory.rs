@@ -123,11 +123,7 @@ impl Memory {
             return;
         }
         let when = self.answer.over_time.peak.as_ref().map_or_else(String::new, |peak| {
-            format!(
-                "; peak {} at {}",
-                human::bytes(Bytes::new(peak.bytes as f64)),
-                human::seconds(peak.time.seconds())
-            )
+            format!("; peak {} at {}", human::bytes(Bytes::new(peak.bytes as f64)), human::seconds(peak.time))
         });
         document.heading_with(
             format!("stage {} over a step", self.answer.stage),

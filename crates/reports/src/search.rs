@@ -186,7 +186,7 @@ impl Answered {
         let software = &best.ranked.candidate.plan.software;
         let band = human::percent(difference_band(software));
         document.paragraph(format!(
-            "Step times within {band} of the fastest are a tie: they differ by less than the model error (68% of measured pairs). Ties are ordered by simplicity, then time; benchmark the first few."
+            "Step times within {band} of the fastest are a tie: they differ by less than the model error (68% of measured pairs). Ties are ordered by step time, with 1% for each feature in use, unusual layouts last; benchmark the first few."
         ));
         if let Some(fastest) = &self.fastest {
             let odd = objections(&fastest.ranked);
@@ -225,7 +225,7 @@ impl Answered {
             Some((first, _)) => format!("by {}; best variant of each layout", objective(first)),
             None if self.is_by_family => {
                 format!(
-                    "by {}, ties by simplicity; one row per combination of TP, PP, CP, EP and sharding",
+                    "by {}, ties with 1% for each feature; one row per combination of TP, PP, CP, EP and sharding",
                     objective(self.objective)
                 )
             }

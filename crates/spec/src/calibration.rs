@@ -362,8 +362,7 @@ pub struct CollectiveRate {
 pub const FEW: u64 = 8;
 
 impl Rate {
-    /// The rate at some work: linear in the logarithm of work between points, constant beyond them; 1 without
-    /// points.
+    /// The rate at some work: linear in the logarithm of work, constant beyond its points; 1 without points.
     pub fn at(&self, work: f64) -> f64 {
         rate_at(&self.points, work)
     }

@@ -74,8 +74,7 @@ pub struct Tower {
     /// Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text
     /// encoder).
     pub tokens: Option<u64>,
-    /// Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on
-    /// the data.
+    /// Positions per sample passed to the main stack, fewer if patches are merged; `None`: by the data.
     pub handed_on: Option<u64>,
     /// Layers of the tower. The head of this stack is the connection to the main one.
     pub stack: Model,

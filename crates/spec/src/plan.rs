@@ -58,8 +58,7 @@ use std::collections::BTreeSet;
 pub struct Plan {
     /// Tensor-parallel size: ranks that shard each weight matrix.
     pub tensor_parallel: u64,
-    /// True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
-    /// 2022).
+    /// True if norms and dropout between sharded GEMMs are sharded along the sequence (Korthikanti 2022).
     pub sequence_parallel: bool,
     /// Pipeline-parallel size: number of stages.
     pub pipeline_parallel: u64,

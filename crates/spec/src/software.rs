@@ -17,6 +17,7 @@ pub mod phrases;
 
 pub use features::{Feature, by_id, feature, features, features_of, generation_of, with_features};
 pub use front_end::{FrontEnd, front_end, front_ends};
+pub(crate) use identified::on;
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred, usual_among};
 pub use offers::Offers;
@@ -67,8 +68,7 @@ pub struct Software {
     pub usual: Vec<Usual>,
     /// Attention kernel by architecture; `default` for others.
     pub attention: BTreeMap<String, AttentionKernel>,
-    /// Sustained over burst rate of GEMMs by architecture and width (`Hopper`, `Hopper.fp8`); `default` for
-    /// others.
+    /// Sustained over burst rate of GEMMs by architecture and width: `Hopper`, `Hopper.fp8`, `default`.
     pub matmul: BTreeMap<String, f64>,
     /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for
     /// others. A kernel with higher utilization of the matrix units is limited more by power, so the
@@ -76,8 +76,7 @@ pub struct Software {
     pub attention_rate: BTreeMap<String, f64>,
     /// True if one kernel scales, masks and normalizes scores of unfused attention.
     pub fused_softmax: bool,
-    /// Maximum number of keys of that kernel; longer sequences have the framework's operators. Absent: no
-    /// maximum.
+    /// Maximum number of keys of that kernel, beyond which operators are separate. Absent: no maximum.
     #[serde(default)]
     pub fused_softmax_keys: Option<u64>,
     /// Bytes moved by element-wise kernels, relative to the minimum of full fusion.
@@ -142,8 +141,7 @@ pub struct Software {
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
-    /// True if each tensor-parallel rank gathers the whole vocabulary's logits and computes the loss on
-    /// them.
+    /// True if each tensor-parallel rank gathers the logits and computes the loss on all of them.
     #[serde(default)]
     pub gathers_logits: bool,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
@@ -209,8 +207,7 @@ pub struct Software {
     pub collective_rate: f64,
     /// Slowdown of compute, as a share of the overlapped data-parallel communication time.
     pub overlap_slowdown: f64,
-    /// Growth of step time per doubling of devices beyond one domain, from unequal devices and network
-    /// noise.
+    /// Growth of step time per doubling of devices beyond one domain, from unequal devices and noise.
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step, over all passes (Adam, fp32 states).
     pub optimizer_bytes_per_parameter: f64,
@@ -258,8 +255,7 @@ pub struct Software {
     /// Number format of accumulated gradients; absent: fp32. `bf16` represents the 16-bit format of the run.
     #[serde(default)]
     pub gradients: Option<DataType>,
-    /// Number format of gradients during reduction; absent: fp32. `bf16` represents the 16-bit format of the
-    /// run.
+    /// Number format of gradients during reduction; absent: fp32. `bf16` is the 16-bit format of the run.
     #[serde(default)]
     pub gradient_reduce: Option<DataType>,
     /// Features that the generation has without their names in a stack.
@@ -412,8 +408,7 @@ pub fn generations_of(framework: &str) -> impl Iterator<Item = &'static Software
 }
 
 impl Software {
-    /// True if full sharding drops gathered parameters after the forward pass by default, in a pipeline of
-    /// `stages`.
+    /// True if full sharding drops gathered parameters after the forward pass in a pipeline of `stages`.
     pub fn reshards_by_default(&self, stages: u64) -> bool {
         stages <= 1 || !self.keeps_gathered_in_pipelines
     }

@@ -304,6 +304,21 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
             ),
         ));
     }
+    let software = costing.software;
+    let is_same = software.expert_overlap_exposed >= 1.0 || is_wide && software.overlap_spanning_experts;
+    // A default that has no effect is no choice of the user.
+    let is_chosen = costing.plan.overlap.expert && !software.overlap.expert;
+    if costing.plan.expert_parallel > 1 && is_chosen && is_same {
+        let of = if is_wide { " across scale-up domains" } else { "" };
+        list.push(Warning::new(
+            "expert-overlap-without-effect",
+            format!(
+                "overlap.expert has no effect on the step time here: runs of {} with and without it have one cost of \
+                 expert communication{of}",
+                software.id
+            ),
+        ));
+    }
     let (low, high) = MEASURED_TOKENS;
     if !(low..=high).contains(&costing.tokens) {
         list.push(Warning::new(

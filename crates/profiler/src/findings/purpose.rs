@@ -142,6 +142,7 @@ fn times(context: &Context<'_>) -> BTreeMap<Key, i64> {
     let matching = &context.joined.matching;
     let (from, to) = context.windows.span();
     let mut times: BTreeMap<Key, i64> = BTreeMap::new();
+    let sized = context.joined.groups.groups.iter().any(|group| group.dimension.evidence == Evidence::Sizes);
     for (view, rank) in context.views.iter().zip(&context.waterfall.ranks) {
         let member = context.job.position(rank.rank);
         let Some(parts) = member.and_then(|at| Some((matching.parts.get(at)?, matching.of.get(at)?))) else {
@@ -162,7 +163,7 @@ fn times(context: &Context<'_>) -> BTreeMap<Key, i64> {
             }
             let exposed = end - start - compute.within(start, end);
             if exposed > 0 {
-                let (known, label) = named(group, context);
+                let (known, label) = named(group, sized);
                 *times.entry((known, label, part.operation)).or_default() += exposed;
             }
         }
@@ -178,8 +179,8 @@ fn compute(view: &View<'_>) -> Intervals {
     )
 }
 
-/// Identification and label of a group.
-fn named(group: Option<&Group>, context: &Context<'_>) -> (Known, String) {
+/// Identification and label of a group. `sized` is true if parallel sizes name some group.
+fn named(group: Option<&Group>, sized: bool) -> (Known, String) {
     let Some(group) = group else { return (Known::No, "an unrecorded group".to_owned()) };
     let label = group.dimension.label.clone();
     if group.inferred {
@@ -191,7 +192,6 @@ fn named(group: Option<&Group>, context: &Context<'_>) -> (Known, String) {
     if label == "whole world" {
         return (Known::Listed, "the whole world".to_owned());
     }
-    let sized = context.joined.groups.groups.iter().any(|group| group.dimension.evidence == Evidence::Sizes);
     let has_stride = group.ranks.as_ref().is_some_and(|ranks| ranks.stride().is_some());
     let is_known = group.dimension.evidence != Evidence::Nothing;
     (if has_stride && !sized && !is_known { Known::BySizes } else { Known::Listed }, format!("group {label}"))

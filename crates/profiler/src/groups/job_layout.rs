@@ -5,7 +5,7 @@
 //! arrangements.
 
 use super::dimension::tile;
-use super::{Evidence, Group, Groups, Layout, RankSet};
+use super::{Evidence, Groups, Layout, RankSet};
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -217,21 +217,22 @@ fn text(sizes: impl Iterator<Item = (Dimension, u32)>) -> String {
 /// Groups with more than one rank, counted by dimension, size and stride.
 fn classes(groups: &Groups) -> Vec<GroupClass> {
     let mut found: Vec<GroupClass> = Vec::new();
-    let of = |group: &Group| GroupClass {
-        dimension: group.dimension.dimension,
-        label: group.dimension.label.clone(),
-        ranks: group.ranks.as_ref().map_or(group.size, RankSet::len),
-        stride: group.ranks.as_ref().and_then(RankSet::stride),
-        groups: 0,
-        evidence: group.dimension.evidence,
-        inferred: group.inferred,
-    };
-    for class in groups.groups.iter().map(of).filter(|class| class.ranks > 1) {
-        let same = |one: &&mut GroupClass| GroupClass { groups: 0, ..(**one).clone() } == class;
-        match found.iter_mut().find(same) {
-            Some(known) => known.groups += 1,
-            None => found.push(GroupClass { groups: 1, ..class }),
+    let mut places = BTreeMap::new();
+    for group in &groups.groups {
+        let ranks = group.ranks.as_ref().map_or(group.size, RankSet::len);
+        if ranks < 2 {
+            continue;
         }
+        let stride = group.ranks.as_ref().and_then(RankSet::stride);
+        let (dimension, label) = (group.dimension.dimension, group.dimension.label.as_str());
+        let (evidence, inferred) = (group.dimension.evidence, group.inferred);
+        let place =
+            *places.entry((dimension, label, ranks, stride, evidence, inferred)).or_insert_with(|| {
+                let label = label.to_owned();
+                found.push(GroupClass { dimension, label, ranks, stride, groups: 0, evidence, inferred });
+                found.len() - 1
+            });
+        found[place].groups += 1;
     }
     found.sort_by_key(|class| (class.stride, class.ranks, class.dimension));
     found

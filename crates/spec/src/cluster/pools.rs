@@ -85,8 +85,7 @@ impl Cluster {
         human::devices(self.kinds().map(|(kind, n)| (n, kind.accelerator.name.as_str())))
     }
 
-    /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`. `None` if a kind
-    /// lacks it.
+    /// Mean of a figure over all devices: `sum(devices_i x figure_i) / sum(devices_i)`, if all kinds have it.
     pub fn mean_over_devices(&self, figure: impl Fn(&Self) -> Option<f64>) -> Option<f64> {
         if self.pools.is_empty() {
             return figure(self);

@@ -69,8 +69,7 @@ impl PlanSpec {
         }
     }
 
-    /// The same plan with 1 for every parallel size that is neither set nor `auto`. Without `auto`, all stay
-    /// open.
+    /// The same plan with 1 for every parallel size that is not set. Without an `auto`, all stay open.
     #[must_use]
     pub fn with_other_sizes_set(&self) -> Self {
         let mut set = self.clone();

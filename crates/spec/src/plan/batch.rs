@@ -45,8 +45,7 @@ pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     Some(batch)
 }
 
-/// True if the odd part of a number of devices divides a batch, so that layouts without odd parallel sizes
-/// exist.
+/// True if the odd part of a number of devices divides a batch: layouts without odd parallel sizes exist.
 pub fn is_divided(batch: u64, devices: u64) -> bool {
     batch.is_multiple_of(odd_factor(devices, batch))
 }

@@ -41,8 +41,7 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
         }
     }
     let devices = cluster.devices;
-    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism, so nothing is
-    // chosen.
+    // A shard group of all ranks (FSDP) makes the model fit alone, so nothing is chosen.
     let is_open =
         named.iter().all(|(_, value)| value.is_none()) && spec.sharding.is_none_or(|s| s.zero_stage < 3);
     let chosen = if is_open { automatic(model, cluster) } else { None };

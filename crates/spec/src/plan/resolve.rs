@@ -28,7 +28,7 @@ impl PlanSpec {
     /// Software generation: specified, or assumed from the plan and the accelerator.
     pub fn generation(&self, cluster: &Cluster) -> Result<&'static Software, Problem> {
         match &self.software {
-            Some(id) => software::by_id(id),
+            Some(id) => software::by_id(software::on(id, &cluster.accelerator.architecture)),
             None => software::by_id(software::inferred(self, &cluster.accelerator.architecture)),
         }
     }

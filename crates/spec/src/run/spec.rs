@@ -219,8 +219,7 @@ impl RunSpec {
         self.validated(self.resolve(read).map_err(|problem| vec![problem])?)
     }
 
-    /// Validates a run of this specification. Returns all problems with their places, or the run with its
-    /// warnings.
+    /// Validates a run of this specification. Returns all problems, placed, or the run with its warnings.
     pub fn validated(&self, run: Run) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
         let problems = validate(&run.model, &run.cluster, &run.plan);
         if problems.is_empty() {

@@ -71,6 +71,14 @@ impl Feature {
     }
 }
 
+/// The generation on an architecture: a generation of TPUs is on other accelerators the one it refines there.
+pub(crate) fn on<'a>(id: &'a str, architecture: &str) -> &'a str {
+    let is_of_tpus = |r: &&Refinement| r.to == id && r.architectures == ["TPU"];
+    let of = catalogue().and_then(|catalogue| catalogue.refinements.iter().find(is_of_tpus));
+    let elsewhere = of.filter(|_| !architecture.starts_with("TPU")).and_then(|r| r.of.first());
+    elsewhere.map_or(id, String::as_str)
+}
+
 /// Where a fragment starts a word of a text: `trl` is not part of `central`.
 fn starts_word(text: &str, fragment: &str) -> Option<usize> {
     let is_start = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
@@ -207,6 +215,11 @@ mod tests {
         assert_eq!(of("HybridEP dispatcher"), "megatron-core-2026-06+fused-dispatch");
         let of = |notes| id("NeMo 26.04 container (Megatron-Core 26.04)", notes, "Blackwell Ultra");
         assert!(of("full-iteration CUDA graph").starts_with("megatron-core-2026-06+"));
+        assert!(!of("alltoall dispatcher, no CUDA graphs").contains("+partial"));
+        assert_eq!(
+            (on("maxtext-tpu", "Hopper"), on("maxtext-tpu", "TPU")),
+            ("maxtext-gpu-2024", "maxtext-tpu")
+        );
     }
 
     #[test]

@@ -108,8 +108,7 @@ impl Offers {
         has_module && self.recompute.contains(&module)
     }
 
-    /// True if transfers between stages can be overlapped under a schedule with this number of virtual stages
-    /// per rank.
+    /// True if transfers between stages can be overlapped with this number of virtual stages per rank.
     pub fn overlaps_transfers(&self, schedule: Schedule, virtual_stages: u64) -> bool {
         let waits = self.overlaps_transfers_only_interleaved
             && schedule == Schedule::OneForwardOneBackward

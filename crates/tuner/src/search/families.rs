@@ -3,8 +3,8 @@
 //!
 //! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come
 //! first. Their first criterion is the number and severity of oddities ([`UnusualFeatures`]), the next is
-//! time rounded to the noise between two runs of one configuration. Then come the fewest features and virtual
-//! stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
+//! time rounded to the noise between two runs of one configuration, with half of that noise for each feature
+//! in use. Then come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
 //! family is its row. Does not search or price.
 
 use super::results::Entry;
@@ -73,7 +73,8 @@ pub struct Standing {
     level: u8,
     /// True if a layout replaces the sharding engine of the user's file.
     replaces_engine: bool,
-    /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside the tie.
+    /// Time above the fastest and half a step for each feature, rounded down to steps of noise. Zero for
+    /// layouts outside the tie.
     rounded: u32,
     /// Minimum for layouts outside the tie.
     complexity: Complexity,
@@ -139,16 +140,18 @@ impl Tie {
         Standing {
             level: oddities.level(),
             replaces_engine: false,
-            rounded: self.rounded(time),
+            rounded: self.rounded(time, complexity.features),
             complexity,
             time,
         }
     }
 
-    /// Number of steps of noise above the fastest.
-    fn rounded(&self, time: f64) -> u32 {
+    /// Number of steps of noise above the fastest. Each feature counts as half a step: a layout with more of
+    /// them must be faster by that to come first.
+    fn rounded(&self, time: f64, features: u8) -> u32 {
         // Rounding must not move the fastest below its own step.
-        let steps = (time / self.fastest).portable_ln().max(0.0) / differences::NOISE.portable_ln_1p() + 1e-9;
+        let above = (time / self.fastest).portable_ln().max(0.0) / differences::NOISE.portable_ln_1p();
+        let steps = above + f64::from(features) / 2.0 + 1e-9;
         // At most a few: the band is narrower than the whole time.
         steps.min(f64::from(u32::MAX)) as u32
     }

@@ -141,9 +141,9 @@ function Over(props: { memory: Memory; width: number; height: number; most: numb
       mark={
         over.peak
           ? {
-              at: over.peak.time / 1e12,
+              at: over.peak.time,
               value: over.peak.bytes,
-              title: texts.fullestAt(seconds(over.peak.time / 1e12), bytes(over.peak.bytes)),
+              title: texts.fullestAt(seconds(over.peak.time), bytes(over.peak.bytes)),
             }
           : null
       }

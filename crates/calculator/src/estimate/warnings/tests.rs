@@ -101,3 +101,23 @@ fn a_comfortable_run_has_no_warning() {
     });
     assert_eq!(found, Vec::<String>::new());
 }
+
+/// The cost of experts in several domains was fitted to runs with and without the overlap, so that the setting
+/// changes no time there. Within a domain it does.
+#[test]
+fn an_overlap_of_experts_without_effect_is_reported() {
+    let of = |experts: u64, expert: bool| {
+        estimate_of("qwen3-30b-a3b", "dgx-h100", 64, |p| {
+            p.tensor_parallel = Some(1);
+            p.expert_parallel = Some(experts);
+            p.software = Some("megatron-core-2025".into());
+            p.overlap_expert = Some(expert);
+        })
+    };
+    for (experts, has_effect) in [(8, true), (32, false)] {
+        let [with, without] = [true, false].map(|overlap| of(experts, overlap));
+        let warns = |id: &str| with.warnings.iter().any(|warning| warning.id == id);
+        assert_eq!(warns("expert-overlap-without-effect"), !has_effect, "{experts}");
+        assert_eq!(with.step_time != without.step_time, has_effect, "{experts}");
+    }
+}
