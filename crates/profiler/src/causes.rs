@@ -7,8 +7,10 @@
 mod calls;
 mod frames;
 mod gaps;
+mod launched;
 mod rows;
 mod table;
+mod trials;
 
 pub(crate) use calls::{Key, Stacks, Usual, key};
 pub(crate) use frames::THREADS;
@@ -16,6 +18,7 @@ pub(crate) use gaps::{Idle, LONG as LATE_START, Stretch};
 pub use rows::{CauseRow, CauseUse, Where, rows};
 pub(crate) use rows::{Sums, is_own_source};
 pub use table::CauseTable;
+pub(crate) use trials::{Trials, is_convolution};
 
 use crate::RankTrace;
 use crate::occupancy::Intervals;

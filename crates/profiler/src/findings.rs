@@ -28,6 +28,7 @@ mod purpose;
 mod recompute;
 mod remedies;
 mod roofline;
+mod scores;
 mod shapes;
 mod slow_chip;
 mod slow_link;

@@ -10,7 +10,7 @@ pub(crate) use work::contracts;
 pub use work::{Kind, Work, work};
 
 use crate::NameId;
-use crate::causes::THREADS;
+use crate::causes::{THREADS, Trials};
 use crate::inputs;
 use crate::samples::{format, lists};
 use crate::trace::NONE;
@@ -176,6 +176,7 @@ fn add<'a>(
     sums: &mut IndexMap<Key<'a>, Sum<'a>, FxBuildHasher>,
 ) -> i64 {
     let of = operators(view);
+    let trials = Trials::new(view);
     let names = &view.trace.names;
     let mut calls: IndexMap<u32, Call, FxBuildHasher> = IndexMap::default();
     let mut all = 0;
@@ -185,7 +186,8 @@ fn add<'a>(
         }
         all += row.duration();
         let operator = of.get(view.launch[at] as usize).copied().unwrap_or(NONE);
-        if operator == NONE {
+        // A call with trial runs contains more than its own work.
+        if operator == NONE || trials.is_call(operator) {
             continue;
         }
         let call = calls.entry(operator).or_default();

@@ -4,12 +4,14 @@
 //! GEMMs of unknown format.
 
 use super::remedies::is_forward;
-use super::{Context, Rule, percent};
+use super::{Context, Rule, percent, top};
+use crate::causes::Trials;
 use crate::profile::{Explained, Finding, Subject};
 use crate::samples::format;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::precision::DataType;
 use railwright_step::OperatorFamily;
+use std::collections::BTreeMap;
 
 pub(super) struct Float32;
 
@@ -71,6 +73,25 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     }
 }
 
+/// Times of kernels without those of trial runs: later steps do not have them.
+fn without_trials<'a>(context: &Context<'a>, times: Vec<(&'a str, i64)>) -> Vec<(&'a str, i64)> {
+    let mut tried: BTreeMap<&str, i64> = BTreeMap::new();
+    let (from, to) = context.windows.span();
+    for view in context.views.iter().filter(|view| !view.from_host) {
+        let trials = Trials::new(view);
+        for (row, &launch) in view.gpu.iter().zip(&view.launch) {
+            if (from..to).contains(&row.start) && trials.has(launch) {
+                *tried.entry(view.trace.names.get(row.name)).or_default() += row.duration();
+            }
+        }
+    }
+    let mut left = |(name, time): (&'a str, i64)| {
+        let of_trials = tried.get_mut(name).map_or(0, |tried| std::mem::take(tried).min(time));
+        (time > of_trials).then_some((name, time - of_trials))
+    };
+    top(times.into_iter(), usize::MAX).into_iter().filter_map(&mut left).collect()
+}
+
 impl Rule for Float32 {
     fn id(&self) -> &'static str {
         "float32-products"
@@ -83,14 +104,16 @@ impl Rule for Float32 {
     fn text(&self) -> &'static str {
         "Kernels with float32 or TF32 in their name. Reported if they take 2% of the step. Cost: half of \
          their time. 16-bit formats have at least twice the rate of TF32, and 8 to 16 times that of float32 \
-         without tensor cores.\n\n\
+         without tensor cores. Trial runs of convolution algorithms are not counted.\n\n\
          Remedies: autocast for the remaining modules (often routers, heads, losses and rotary embeddings), \
          unless they need float32."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let (wide, all) =
+        let (wide, _) =
             context.arithmetic(|family, name| family == OperatorFamily::MatrixProduct && is_float32(name));
+        let wide = without_trials(context, wide);
+        let all = wide.iter().map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
         if context.share(all) < 0.02 {
             return Vec::new();
         }

@@ -4,9 +4,10 @@
 //! a recorded frame, the advice is to record one.
 
 use super::host_work::host_calls;
-use super::{Context, EXPLAINED, Inference, Rule, launching, percent, remedies, short, time};
+use super::launching::Late;
+use super::{Context, EXPLAINED, Inference, Rule, percent, remedies, short, time};
 use crate::attribution::{CauseClass, Named};
-use crate::causes::{Cause, CauseRow};
+use crate::causes::{Cause, CauseRow, is_convolution};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::{HostKind, Source};
 use crate::view::Role;
@@ -96,7 +97,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         title: "Idle time during compilation",
         text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC), captured \
                CUDA graphs, or loaded modules of kernels: a launch of 1 ms or longer on an idle device is \
-               counted as module loading. \
+               counted as module loading if no kernel of it ran before. \
                Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: warm-up steps before the recording, a compile cache on disk, constant shapes \
                (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
@@ -330,11 +331,16 @@ impl Rule for IdleCause {
         }
         evidence.extend(most.iter().map(|most| most.1.clone()));
         let worst = in_steps(context, self.cause);
+        let pause = worst.as_ref().filter(|worst| self.cause == Cause::Unknown && worst.2 > ALONE);
+        let recurs = pause.is_some() && remedies::recurs(context.views, &rows, context.windows.steps.len());
+        let advice = if recurs { remedies::PAUSE.to_owned() } else { advice };
         let one_off = worst.as_ref().is_some_and(|worst| worst.0 == 0);
         evidence.extend(worst.map(|worst| worst.1));
         if bound {
             // Rows count parts of gaps by host frame, not gaps.
             evidence.insert(0, kernels(context));
+        }
+        if bound || self.cause == Cause::HostWork {
             evidence.extend(stacks_recorded(context));
         }
         vec![Finding {
@@ -391,7 +397,8 @@ impl IdleCause {
             }
             cause => {
                 let is_single = context.windows.steps.len() < 2;
-                remedies::of_cause(context.views, context.serves, is_single, cause, rows)
+                of_late_launches(context, cause, rows)
+                    .or_else(|| remedies::of_cause(context.views, context.serves, is_single, cause, rows))
                     .unwrap_or_else(|| self.usual_advice(context, rows))
             }
         }
@@ -399,18 +406,8 @@ impl IdleCause {
 
     /// Advice for this cause without a remedy by its frames.
     fn usual_advice(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
-        let searches = || context.causes.iter().any(remedies::is_search);
         match self.cause {
             Cause::Synchronisation if most(rows, remedies::is_search) => remedies::SEARCH,
-            Cause::LaunchBound if mostly(rows, remedies::is_convolution) && searches() => remedies::SEARCH,
-            Cause::LaunchBound if mostly(rows, is_compiled) => {
-                "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
-                 breaks between them"
-            }
-            Cause::LaunchBound if launching::by_graphs(context.views, context.windows) => {
-                "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
-                 works, and launch fewer, larger graphs"
-            }
             Cause::Unknown if remedies::of_nsight(context.views) => {
                 "add NVTX ranges around data loading, logging and checkpoints, or sample Python functions \
                  (`nsys profile --python-sampling=true`)"
@@ -422,6 +419,24 @@ impl IdleCause {
             _ => self.advice,
         }
     }
+}
+
+/// Advice for late launches by the delayed work; `None` if the usual one applies.
+fn of_late_launches(context: &Context<'_>, cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+    if cause != Cause::LaunchBound || remedies::of_launches(context.views).is_some() {
+        return None;
+    }
+    if mostly(rows, is_convolution) && context.causes.iter().any(remedies::is_search) {
+        return Some(remedies::SEARCH);
+    }
+    if mostly(rows, is_compiled) {
+        return Some(
+            "most of these launches come from compiled regions: run them as CUDA graphs (`mode=\"reduce-overhead\"`), and remove graph \
+             breaks between them",
+        );
+    }
+    let is_single = context.windows.steps.len() < 2 && !context.serves;
+    Late::new(context.views, context.windows).advice(is_single)
 }
 
 /// Tests whether most of the time of some rows is in frames with such names.
@@ -549,8 +564,12 @@ fn one_host(context: &Context<'_>, cause: Cause, rank: u32, share: f64) -> Optio
     context.stragglers?.culprits.iter().find(is_slow).map(|named| named.cost_s * 1e9)
 }
 
-/// The step with most of a cause, if it has far more than its share: its index, and its line of evidence.
-fn in_steps(context: &Context<'_>, cause: Cause) -> Option<(usize, String)> {
+/// Minimum share of the only step with a cause.
+const ALONE: f64 = 0.9;
+
+/// The step with most of a cause, if it has far more than its share: its index, its line of evidence, and its
+/// share (0 to 1).
+fn in_steps(context: &Context<'_>, cause: Cause) -> Option<(usize, String, f64)> {
     let count = context.windows.steps.len();
     let of = |step: usize| {
         let ranks = context.waterfall.ranks.iter().filter(|rank| !rank.missing.contains(&step));
@@ -562,5 +581,5 @@ fn in_steps(context: &Context<'_>, cause: Cause) -> Option<(usize, String)> {
         .max_by_key(|&(time, step)| (time, std::cmp::Reverse(step)))?;
     let share = most as f64 / all.max(1) as f64;
     (count > 1 && share > 0.5 && share * count as f64 > 1.5)
-        .then(|| (step, format!("step {}: {} of it", context.windows.name(step), percent(share))))
+        .then(|| (step, format!("step {}: {} of it", context.windows.name(step), percent(share)), share))
 }

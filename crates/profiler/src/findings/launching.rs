@@ -1,9 +1,10 @@
 //! Launches of device work.
 //!
-//! Responsible for: the operators that launch, and whether most kernels come from CUDA graphs. Excludes
-//! traces without a device.
+//! Responsible for: the operators that launch, and the work that late launches delay. Excludes traces
+//! without a device.
 
-use crate::trace::{HostKind, NONE};
+use crate::causes::LATE_START;
+use crate::trace::{GpuKind, HostKind};
 use crate::view::{Role, View};
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,25 +51,72 @@ fn of_rank<'a>(view: &View<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Tests whether most compute kernels were launched as parts of CUDA graphs.
-pub(super) fn by_graphs(views: &[&View<'_>], windows: &Windows) -> bool {
-    let (from, to) = windows.span();
-    let (mut graphs, mut all) = (0_usize, 0_usize);
-    for view in views.iter().filter(|view| !view.from_host) {
-        let is_graph = |name: &str| name.to_ascii_lowercase().contains("graphlaunch");
-        let known: Vec<bool> = view.trace.names.iter().map(is_graph).collect();
-        let names = view.trace.host.names();
-        for (at, &launch) in view.launch.iter().enumerate() {
-            let start = view.gpu.starts()[at];
-            if view.role[at] != Role::Compute || launch == NONE || start < from || start >= to {
-                continue;
+/// Idle time before work that was launched on an idle device, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Late {
+    all: i64,
+    /// Before parts of CUDA graphs.
+    graphs: i64,
+    /// Before copies and fills.
+    copies: i64,
+    /// Before the first launch of a kernel in the recording.
+    firsts: i64,
+}
+
+impl Late {
+    /// Sums of all ranks within the steps. A gap counts up to [`LATE_START`]: longer ones have other causes.
+    pub(super) fn new(views: &[&View<'_>], windows: &Windows) -> Self {
+        let (from, to) = windows.span();
+        let mut late = Self::default();
+        for view in views.iter().filter(|view| !view.from_host) {
+            let is_graph = |name: &str| name.to_ascii_lowercase().contains("graphlaunch");
+            let known: Vec<bool> = view.trace.names.iter().map(is_graph).collect();
+            let names = view.trace.host.names();
+            let mut seen = vec![false; view.trace.names.len()];
+            let mut until: Option<i64> = None;
+            for (at, row) in view.gpu.iter().enumerate().filter(|(at, _)| view.role[*at] != Role::None) {
+                let is_new =
+                    seen.get_mut(row.name.0 as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+                let idle = until.map_or(0, |until| row.start - until).min(LATE_START);
+                let waits = view.launched(at).zip(until).is_some_and(|(call, until)| call >= until);
+                until = until.max(Some(row.end));
+                if idle <= 0 || !waits || row.start < from || row.start >= to {
+                    continue;
+                }
+                let name = names.get(view.launch[at] as usize).map(|name| name.0 as usize);
+                let by_graph = name.and_then(|name| known.get(name)) == Some(&true);
+                late.all += idle;
+                late.graphs += if by_graph { idle } else { 0 };
+                late.copies += if view.role[at] == Role::Copy { idle } else { 0 };
+                late.firsts += if is_new && row.kind == GpuKind::Kernel { idle } else { 0 };
             }
-            all += 1;
-            let name = names.get(launch as usize).map(|name| name.0 as usize);
-            graphs += usize::from(name.and_then(|name| known.get(name)) == Some(&true));
+        }
+        late
+    }
+
+    /// Advice for most of this time; `None` if the usual one applies. `is_single` is true for a recording of
+    /// one step: nothing shows that its launches recur.
+    pub(super) fn advice(self, is_single: bool) -> Option<&'static str> {
+        let is_most = |part: i64| 2 * part > self.all;
+        if is_most(self.graphs) {
+            Some(
+                "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
+                 works, and launch fewer, larger graphs",
+            )
+        } else if is_most(self.copies) {
+            Some(
+                "most of this time is before copies and fills: copy fewer, larger buffers from pinned memory, and keep \
+                 data on the device",
+            )
+        } else if is_single && is_most(self.firsts) {
+            Some(
+                "most of this time is before the first launch of a kernel: record several steps after warm-up; if it recurs, launch \
+                 fewer, larger kernels (CUDA graphs, fusion)",
+            )
+        } else {
+            None
         }
     }
-    2 * graphs > all
 }
 
 #[cfg(test)]

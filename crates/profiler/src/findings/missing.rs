@@ -26,10 +26,11 @@ impl Rule for MissingRanks {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let missing = context.job.missing(1 << 16);
-        if missing.is_empty() {
+        let job = context.job;
+        // The name of a single file is no evidence of other ranks.
+        if missing.is_empty() || !job.world_size_known && job.members.len() < 2 {
             return Vec::new();
         }
-        let job = context.job;
         let recorded = job.members.len();
         let count = (job.world_size as usize).saturating_sub(recorded);
         let more = if count > missing.len() { ", ..." } else { "" };

@@ -4,7 +4,7 @@
 //! without further frames, compiled regions, and programs other than PyTorch on CUDA or ROCm. Does not decide
 //! the cause.
 
-use crate::causes::{Cause, CauseRow, Stacks};
+use crate::causes::{Cause, CauseRow, Stacks, is_convolution};
 use crate::trace::{HostKind, RankTrace, Source};
 use crate::view::View;
 
@@ -111,6 +111,19 @@ pub(super) fn annotation<'a>(rows: &[&'a CauseRow]) -> Option<&'a str> {
     (2.0 * sum(rows, |row| row.frame.as_deref() == Some(name)) > all).then_some(name)
 }
 
+/// Advice for idle time of one step alone, in an annotation that other steps have as well.
+pub(super) const PAUSE: &str = "only one step is idle here: check for preempted threads (`perf sched`), garbage collection and locks, and record more \
+                                steps";
+
+/// Tests whether the annotation with most of the idle time occurs in every step of every rank.
+pub(super) fn recurs(views: &[&View<'_>], rows: &[&CauseRow], steps: usize) -> bool {
+    let Some(name) = annotation(rows) else { return false };
+    views.iter().all(|view| {
+        let names = view.trace.host.names().iter();
+        names.filter(|own| view.trace.names.get(**own) == name).count() >= steps
+    })
+}
+
 /// Advice for idle time without a cause inside an annotation.
 fn of_annotation(name: &str, of_nsight: bool) -> String {
     let lower = name.to_ascii_lowercase();
@@ -150,8 +163,13 @@ pub(super) fn is_pytorch(views: &[&View<'_>]) -> bool {
 
 /// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has
 /// no options of PyTorch.
-fn of_plain(cause: Cause) -> Option<&'static str> {
+fn of_plain(cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+    let is_pooled = |row: &CauseRow| calls(row, &["mallocasync", "freeasync", "mallocfrompool"]);
     Some(match cause {
+        Cause::Allocation if 2.0 * sum(rows, is_pooled) > sum(rows, |_| true) => {
+            "allocate device memory once, before the loop, and reuse it; the pool returns its memory at each synchronization unless \
+             `cudaMemPoolAttrReleaseThreshold` is raised"
+        }
         Cause::Allocation => {
             "allocate device memory once, before the loop, and reuse it, or allocate from a pool (`cudaMallocAsync`)"
         }
@@ -176,13 +194,7 @@ pub(super) fn of_nsight(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.trace.identity.source == Source::NsightSystems)
 }
 
-/// Tests whether a frame is a convolution of cuDNN or MIOpen.
-pub(super) fn is_convolution(name: &str) -> bool {
-    name.contains("cudnn_convolution") || name.contains("miopen_convolution")
-}
-
-/// Advice for the search of an algorithm: cuDNN and MIOpen run each algorithm of a convolution between two
-/// events and wait for them. No other operator of PyTorch waits for an event within a convolution.
+/// Advice for trial runs of algorithms.
 pub(super) const SEARCH: &str = "the library times its algorithms here (`torch.backends.cudnn.benchmark`): record after warm-up; if it recurs, keep input \
                                  shapes constant, or set it to `False`";
 
@@ -265,7 +277,11 @@ pub(super) fn of_cause(
 ) -> Option<&'static str> {
     match cause {
         Cause::LaunchBound if of_launches(views).is_some() => of_launches(views),
-        _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause),
+        // The threads of XLA's runtime are its own: they run these operators in order to launch.
+        Cause::OtherThread if of_xla(views) => Some(
+            "these may be operators of XLA's own threads: compare their order with the launches, and run more work per dispatch",
+        ),
+        _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause, rows),
         Cause::Allocation if !serves => Some(of_allocation(views, rows, is_single)),
         _ => None,
     }

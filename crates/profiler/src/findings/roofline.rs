@@ -3,10 +3,12 @@
 //! Responsible for: savings of operators with recorded shapes at a share of the roofline that others reach.
 //! Excludes operators without shapes, and kernels too short to reach it.
 
+use super::scores::Scores;
 use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding};
 use crate::roofline::{Bound, Kind, RooflineRow};
+use railwright_spec::precision::DataType;
 
 pub(super) struct BelowRoofline;
 
@@ -71,7 +73,7 @@ impl Rule for BelowRoofline {
             certainty: (2.0 * bounded > lost).then_some(Certainty::AtMost),
             savings: (saving.iter()).filter_map(|row| Some((row.kernel.clone()?, row.saving_ns))).collect(),
             evidence: shown.iter().map(line).chain(together).collect(),
-            advice: advice(shown),
+            advice: advice(shown, &Scores::new(context.views)),
             ..Finding::default()
         }]
     }
@@ -84,12 +86,15 @@ const ADVISED: f64 = 0.2;
 const ALIGNED: u64 = 64;
 const LARGE: f64 = 1e11;
 
+/// Minimum multiple of the sides in a load of tensor cores, in elements of 16 bits (16 bytes).
+const LOADED: u64 = 8;
+
 /// Advice for the kinds of operators with most of the savings, largest first.
-fn advice(rows: &[&RooflineRow]) -> String {
+fn advice(rows: &[&RooflineRow], scores: &Scores) -> String {
     let all: f64 = rows.iter().map(|row| row.saving_ns).sum();
     let mut sums: Vec<(&'static str, f64)> = Vec::new();
     for row in rows {
-        let remedy = remedy(row);
+        let remedy = remedy(row, scores);
         match sums.iter_mut().find(|sum| sum.0 == remedy) {
             Some(sum) => sum.1 += row.saving_ns,
             None => sums.push((remedy, row.saving_ns)),
@@ -100,12 +105,19 @@ fn advice(rows: &[&RooflineRow]) -> String {
     kept.map(|sum| sum.1.0).collect::<Vec<_>>().join("; ")
 }
 
-/// Advice for an operator.
-fn remedy(row: &RooflineRow) -> &'static str {
+/// Advice for an operator, by its kind, shapes and format.
+fn remedy(row: &RooflineRow, scores: &Scores) -> &'static str {
     match row.kind {
+        _ if scores.has(&row.operator, &crate::samples::lists(&row.shapes)) => {
+            "use fused attention: it neither writes nor reads the scores of these operators"
+        }
         Kind::Product if is_large(row) => {
             "these GEMMs are large and aligned: compare with the measured GEMM rate (`railwright gpus`), try other algorithms \
              (cuBLASLt, `max-autotune`) or a lower-precision format, and check clocks and power"
+        }
+        // Units without tensor cores load single elements.
+        Kind::Product if row.data_type == DataType::Fp32 || have_multiple(row, LOADED) => {
+            "use larger batches or a lower-precision format for these GEMMs, or another algorithm (cuBLASLt, `max-autotune`)"
         }
         Kind::Product => {
             "use aligned dimensions, larger batches, or a lower-precision format for these GEMMs"
@@ -117,25 +129,19 @@ fn remedy(row: &RooflineRow) -> &'static str {
         Kind::Experts => {
             "tune the kernel for these sizes (tile table of the library), and route more tokens to each expert"
         }
-        _ if is_scores(row) => "use fused attention: it does not write the scores that this softmax reads",
         _ => "make inputs contiguous, and fuse these operators with their neighbours (`torch.compile`)",
     }
 }
 
-/// Sides of the first input.
-fn sides(row: &RooflineRow) -> Vec<u64> {
-    crate::samples::lists(&row.shapes).into_iter().next().unwrap_or_default()
-}
-
-/// Tests whether a softmax works on scores of attention: four dimensions (batch, heads, queries, keys).
-fn is_scores(row: &RooflineRow) -> bool {
-    row.operator.contains("softmax") && !row.operator.contains("log_softmax") && sides(row).len() == 4
+/// Tests whether the sides of all matrices of a GEMM are multiples of a number.
+fn have_multiple(row: &RooflineRow, multiple: u64) -> bool {
+    let inputs = crate::samples::lists(&row.shapes);
+    let is_aligned = |side: &u64| side.is_multiple_of(multiple);
+    let sides = || inputs.iter().filter(|sides| sides.len() > 1).flat_map(|sides| sides.iter().rev().take(2));
+    sides().count() > 0 && sides().all(is_aligned)
 }
 
 /// Tests whether a GEMM is too large for its sides to limit it.
 fn is_large(row: &RooflineRow) -> bool {
-    let inputs = crate::samples::lists(&row.shapes);
-    let is_aligned = |side: &u64| side.is_multiple_of(ALIGNED);
-    let sides = || inputs.iter().filter(|sides| sides.len() > 1).flat_map(|sides| sides.iter().rev().take(2));
-    row.flop >= LARGE && sides().count() > 0 && sides().all(is_aligned)
+    row.flop >= LARGE && have_multiple(row, ALIGNED)
 }

@@ -1,8 +1,10 @@
 //! GEMM shapes that are inefficient on tensor cores.
 //!
 //! Responsible for: GEMMs whose contiguous dimensions are not multiples of 16 bytes, by the operator that
-//! launched them. Excludes GEMMs without recorded shapes, and dimensions that may not be contiguous.
+//! launched them. Excludes GEMMs without recorded shapes, dimensions that may not be contiguous, and scores of
+//! attention: fused attention has none.
 
+use super::scores::{Scores, sides};
 use super::{Context, Inference, Rule, percent};
 use crate::certainty::Certainty;
 use crate::inputs;
@@ -29,18 +31,6 @@ fn multiple(text: &str) -> u64 {
         Some(DataType::Fp8) => LOADED,
         _ => LOADED / 2,
     }
-}
-
-/// Rows, columns and contracted dimension of a GEMM, without its leading dimensions.
-fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
-    let base = operator.rsplit("::").next().unwrap_or_default().trim_end_matches("_out");
-    let skip = usize::from(matches!(base, "addmm" | "baddbmm" | "_addmm_activation"));
-    let (a, b) = (shapes.get(skip)?.as_slice(), shapes.get(skip + 1)?.as_slice());
-    let ([.., m, k], [.., second, last]) = (a, b) else { return None };
-    if base == "linear" {
-        return (k == last).then_some([*m, *second, *k]);
-    }
-    (k == second).then_some([*m, *last, *k])
 }
 
 /// Tests whether a GEMM kernel loads only one or two elements at once, by its name (CUTLASS, cuBLAS): its
@@ -93,7 +83,7 @@ impl Rule for Shapes {
     fn text(&self) -> &'static str {
         "Tensor cores load GEMM operands in units of 16 bytes (8 values of 16 bits). Reported if GEMMs with \
          other contiguous dimensions take 2% of the step: the columns of the output, or both dimensions of \
-         an input. Rows alone (a number of tokens) need no alignment. Kernels for 1 or 2 elements per load \
+         an input. Rows alone (a number of tokens) need no alignment, and scores of unfused attention are not counted. Kernels for 1 or 2 elements per load \
          (`align1`, `align2` in the name) count as well. Cost: 20% of their time, the lower end \
          of vendor reports for unaligned operands, or the saving at 70% of the roofline if it is known and \
          larger. Other kernels require `record_shapes=True`.\n\n\
@@ -109,6 +99,7 @@ impl Rule for Shapes {
         let mut times: BTreeMap<String, i64> = BTreeMap::new();
         let mut kernels: BTreeMap<&str, i64> = BTreeMap::new();
         let (from, to) = context.windows.span();
+        let scores = Scores::new(context.views);
         for view in context.views {
             // The open operator with shapes on a launch's thread. Rows are in order of start, so it is the
             // last one that has begun and not ended.
@@ -142,6 +133,12 @@ impl Rule for Shapes {
                 let operator = operator_of.get(launch as usize).and_then(|&at| host.get(at as usize));
                 let operator = operator.and_then(|row| Some((view.trace.names.get(row.name), row.shapes?)));
                 let shapes = operator.map(|of| view.trace.names.get(of.1));
+                if operator
+                    .zip(shapes)
+                    .is_some_and(|((name, _), text)| scores.has(name, &lists(inputs::shapes(text))))
+                {
+                    continue;
+                }
                 let convolves = operator.is_some_and(|of| of.0.contains("conv"));
                 let by_shapes = operator.zip(shapes).is_some_and(|((name, _), text)| awkward(name, text));
                 // Aligned sizes with an unaligned kernel: strides or addresses are the cause, and padding

@@ -1,10 +1,10 @@
 //! Kernels too small for the device.
 //!
 //! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no
-//! launch delays them.
+//! launch delays them, and trial runs of algorithms: later steps do not have them.
 
 use super::{Context, Inference, Rule, time};
-use crate::causes::Stacks;
+use crate::causes::{Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::NONE;
 use crate::view::Role;
@@ -28,7 +28,7 @@ impl Rule for SmallKernels {
     fn text(&self) -> &'static str {
         "Kernels of at most 8 us that were launched on an idle device, at most 50 us after the previous kernel: launches \
          take longer than the work. Reported if the gaps before such kernels take 2% of the step. Cost: these \
-         gaps.\n\n\
+         gaps. Trial runs of convolution algorithms are not counted.\n\n\
          Remedies: CUDA graphs, compilation that fuses element-wise kernels, multi-tensor optimizers, larger \
          micro-batches."
     }
@@ -47,7 +47,7 @@ impl Rule for SmallKernels {
         let (from, to) = context.windows.span();
         let (mut lost, mut count, mut names, mut zeroed) = (0i64, 0u64, Vec::new(), 0i64);
         for view in context.views {
-            let stacks = Stacks::new(view.trace);
+            let (stacks, trials) = (Stacks::new(view.trace), Trials::new(view));
             let mut busy_until: Option<i64> = None;
             // Launched after the previous work: a queued kernel, or one without a recorded launch, did not
             // wait for its launch.
@@ -63,6 +63,7 @@ impl Rule for SmallKernels {
                         && row.duration() <= SMALL
                         && view.role[at] == Role::Compute
                         && is_late(at, until)
+                        && !trials.has(view.launch[at])
                     {
                         lost += gap;
                         count += 1;

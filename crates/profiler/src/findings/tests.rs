@@ -1,5 +1,6 @@
 //! Each rule on a small job with its fault, and on a job without fault.
 
+mod claims;
 mod evidence;
 mod idle;
 mod order;
