@@ -116,6 +116,42 @@ fn workers_that_nemo_rl_lacks_are_named() {
     assert!(has(&read, RemarkKind::Unresolved, "selects `own_cfg`"), "{:?}", read.remarks);
 }
 
+/// Processes of ms-swift with several devices each are not replicas on one device.
+#[test]
+fn processes_of_ms_swift_share_the_visible_devices() {
+    let of = |processes: u64| {
+        let text = format!(
+            "CUDA_VISIBLE_DEVICES=0,1,2,3 \\\nNPROC_PER_NODE={processes} \\\nswift sft --model Qwen/Qwen3-8B --train_type lora \\\n \
+             --per_device_train_batch_size 2 --max_length 2048 --torch_dtype bfloat16\n"
+        );
+        folder::read(&text, "run.sh", &[])
+    };
+    folder::check(&of(4), &[("cluster.devices", "4")]);
+    let shared = of(2);
+    assert!(is_open(&shared, "cluster.devices"), "{:?}", shared.open);
+    assert!(
+        has(&shared, RemarkKind::Unresolved, "4 visible devices for 2 processes"),
+        "{:?}",
+        shared.remarks
+    );
+}
+
+/// A program on TRL may have a switch of its own for adapters.
+#[test]
+fn switches_of_programs_on_trl_train_adapters() {
+    let of = |switch: &str| {
+        let text = format!(
+            "model_name_or_path: Qwen/Qwen3-8B\n{switch}lora_r: 16\nlora_alpha: 32\ntarget_modules: all-linear\noptim: adamw_torch\n\
+             learning_rate: 5.0e-6\nbeta: 0.01\nper_device_train_batch_size: 1\nmax_length: 4096\nbf16: true\noutput_dir: ./outputs\n"
+        );
+        folder::read(&text, "dpo.yaml", &[])
+    };
+    let own = of("peft_enabled: true\n");
+    folder::check(&own, &[("plan.optimizer", "\"lora\""), ("plan.lora_rank", "16")]);
+    assert!(has(&own, RemarkKind::Assumed, "not a key of TRL"), "{:?}", own.remarks);
+    folder::check(&of("use_peft: false\n"), &[("plan.optimizer", "\"adam\"")]);
+}
+
 /// PyTorch's variable counts the ranks of a job, unless a launcher starts others.
 #[test]
 fn ranks_beside_an_unknown_launcher_are_an_assumption() {
