@@ -16,7 +16,9 @@ use crate::software;
 use railwright_spec::Portable as _;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
-use railwright_spec::plan::{Plan, PlanSpec, Recompute, is_offered, is_within_limits, validate};
+use railwright_spec::plan::{
+    AutoSize, Chunks, Plan, PlanSpec, Recompute, Schedule, is_offered, is_within_limits, validate,
+};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::Software;
@@ -66,10 +68,25 @@ pub fn resolve_plan(
         Some((plan, start)) => Ok((plan, Some(start))),
         None if is_searchable(spec) => match closest(spec, model, cluster)? {
             Some((plan, possible)) => Ok((plan, Some(Start { possible, fitting: 0 }))),
-            None => Ok((resolve_layout(spec, model, cluster)?, None)),
+            None => Ok((resolve_layout(&with_stages(spec), model, cluster)?, None)),
         },
         None => Ok((resolve_layout(spec, model, cluster)?, None)),
     }
+}
+
+/// The plan whose problems are reported if no layout is valid: that of the fewest stages that its schedule
+/// has. One stage would be refused for the schedule instead.
+fn with_stages(spec: &PlanSpec) -> PlanSpec {
+    let has_chunks = |schedule: Schedule| matches!(schedule.facts().chunks, Chunks::Exactly(_));
+    let is_pipeline =
+        spec.virtual_stages.is_some_and(|stages| stages > 1) || spec.schedule.is_some_and(has_chunks);
+    let mut with = spec.clone();
+    if is_pipeline && spec.is_auto(AutoSize::Pipeline) {
+        with = spec.with_other_sizes_set();
+        with.pipeline_parallel = Some(2);
+        with.auto = None;
+    }
+    with
 }
 
 /// The common layout with the least memory if none fits, and their number: the first stages of a pipeline of
@@ -298,8 +315,10 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
             let data = cluster.devices / inner;
             for context in sizes(spec.context_parallel, longest_context.min(data)) {
                 for expert in sizes(spec.expert_parallel, experts.unwrap_or(1).min(most_experts)) {
+                    // A size that is set may use all ranks of a stage.
+                    let ranks = if spec.expert_parallel.is_some() { data * tensor } else { data };
                     let divides =
-                        experts.is_none_or(|n| n.is_multiple_of(expert)) && data.is_multiple_of(expert);
+                        experts.is_none_or(|n| n.is_multiple_of(expert)) && ranks.is_multiple_of(expert);
                     if !divides || !data.is_multiple_of(context) {
                         continue;
                     }
@@ -350,7 +369,7 @@ mod tests {
     use super::*;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
-    use railwright_spec::plan::{AutoSize, Sharding};
+    use railwright_spec::plan::Sharding;
     use railwright_spec::precision::DataType;
 
     fn h100(devices: u64) -> Cluster {

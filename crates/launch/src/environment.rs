@@ -111,6 +111,7 @@ fn is_read(launch: &Launch, script: &Script, name: &str) -> bool {
     }
     let is_named = |text: &str| text.match_indices(name).any(|(at, _)| is_whole(text, at, name.len()));
     script.sources.texts().any(|text| uses(text, name))
+        || script.substitutions.iter().any(|command| command.passes(name))
         || launch.origins.iter().any(|origin| is_named(&origin.source))
         || launch.open.iter().any(|open| is_named(&open.source) || is_named(&open.why))
         || launch.remarks.iter().any(|remark| is_named(&remark.source))

@@ -32,6 +32,7 @@ use crate::{
 };
 use names::Name;
 use railwright_spec::human::shorten;
+use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 pub(crate) use script::hydra;
 use std::collections::BTreeSet;
@@ -249,6 +250,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
                 }
             }
         }
+        reduction(&document, &mut draft);
         offload::share(&arguments, &mut draft);
         limits::whole_models_only(&mut draft);
         if recipe.is_none() {
@@ -455,6 +457,25 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     }
     if is_on("ddp.use_megatron_fsdp") || is_on("ddp.use_custom_fsdp") {
         add("use_megatron_fsdp", "True".to_owned(), "ddp.use_megatron_fsdp", draft);
+    }
+}
+
+/// The format of gradients in an override of another file, which has the precision. That of its base
+/// replaces the gradient class's own (`MixedPrecisionConfig.setup` of Megatron-Bridge); all bf16 ones are
+/// fp32.
+fn reduction(document: &Document, draft: &mut Draft) {
+    let Some(entry) = document.get("ddp.grad_reduce_in_fp32") else { return };
+    let key = "plan.precision.gradient_reduce";
+    if draft.value(key).is_some() || document.get("mixed_precision").is_some() {
+        return;
+    }
+    let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+    if entry.data == Data::Flag(true) {
+        draft.set("plan.precision.gradients", &DataType::Fp32, &source, line);
+        draft.set(key, &DataType::Fp32, &source, line);
+    } else {
+        let message = "the precision of the configuration that this file overrides decides: not read";
+        draft.remark(RemarkKind::Unresolved, &source, line, message);
     }
 }
 

@@ -22,7 +22,7 @@ mod templates;
 mod values;
 
 pub(crate) use documents::documents;
-pub(crate) use templates::{filled, template};
+pub(crate) use templates::{Substitution, filled, template};
 
 use crate::context::{Context, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,8 @@ pub(crate) struct Script {
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
     /// Variables that its programs inherit, in the order of their export.
     pub(crate) environment: Vec<Exported>,
+    /// Its commands `envsubst`, with what they inherit.
+    pub(crate) substitutions: Vec<Substitution>,
     /// Texts of the files that it writes, by path.
     pub(crate) written: BTreeMap<String, String>,
     /// Undecided parts: line, text and reason.

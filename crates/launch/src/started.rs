@@ -110,14 +110,14 @@ pub(crate) fn read(
         let opened = match written.iter().find(|own| !own.path.is_empty() && own.path == path) {
             Some(own) => Ok((Owner::Script { before: own.before }, own.text.clone())),
             None => context.open(&path, file).map(|(name, text)| (Owner::File(name), text)).or_else(|why| {
-                let Some(template) = shell::template(text, &script, &path) else { return Err(why) };
+                let Some((template, by)) = shell::template(text, &script, &path) else { return Err(why) };
                 let opened = context.open(&template, file).map_err(|why| {
                     format!(
                         "`envsubst` makes it of `{}`: {why}; pass the file that it makes",
                         shorten(&template)
                     )
                 })?;
-                Ok((Owner::File(opened.0), shell::filled(&opened.1, &script)))
+                Ok((Owner::File(opened.0), shell::filled(&opened.1, &by)))
             }),
         };
         let found = match opened {
@@ -299,6 +299,12 @@ fn combined(
             let source = crate::draft::shown(&word.text);
             launch.remarks.push(Remark { kind: RemarkKind::Unresolved, source, line, message, file });
         }
+    }
+    // What the script leaves undecided may have chosen the configuration.
+    for (line, what, why) in &script.open {
+        let (line, file) = place(*line);
+        let (source, message) = (crate::draft::shown(what), why.clone());
+        launch.remarks.push(Remark { kind: RemarkKind::Unresolved, source, line, message, file });
     }
     launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
     launch

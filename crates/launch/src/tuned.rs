@@ -1,7 +1,7 @@
 //! Models that were tuned from one of the catalogue, by their names.
 //!
-//! Responsible for: names that go on after the size of a known model. Names of changed dimensions are
-//! excluded.
+//! Responsible for: names that go on after the size of a known model, or that begin before its family.
+//! Names of changed dimensions are excluded.
 
 use railwright_spec::model::by_name;
 
@@ -10,6 +10,9 @@ const RESHAPED: [&str; 16] = [
     "prun", "moe", "distil", "draft", "eagle", "medusa", "merge", "upscal", "expan", "vl", "vision", "audio",
     "omni", "lite", "layer", "x",
 ];
+
+/// Words before the name of a language model that is a part of a larger one.
+const AROUND: [&str; 7] = ["llava", "video", "speech", "voice", "image", "vla", "ocr"];
 
 /// Beginnings of folders in which a run keeps its states.
 const STATES: [&str; 9] =
@@ -56,10 +59,29 @@ pub(crate) fn base(name: &str) -> Option<String> {
         by_name(stem).or_else(|_| by_name(&bare())).ok().map(|model| model.name)
     };
     let (stem, rest) = (own.get(..end)?, own.get(end..)?.to_ascii_lowercase());
-    let is_reshaped = rest.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+    if stem.len() <= size.len() || is_reshaped(&rest) {
+        return None;
+    }
+    // The name of a tuner or of its data comes before that of a family with a version: `Open-Qwen2.5-7B`.
+    let later = || {
+        stem.match_indices(['-', '_']).find_map(|(at, _)| {
+            let (before, own) = (stem[..at].to_ascii_lowercase(), &stem[at + 1..]);
+            let version = own.strip_suffix(size)?;
+            let is_whole = version.starts_with(|c: char| c.is_ascii_alphabetic())
+                && version.contains(|c: char| c.is_ascii_digit())
+                && !is_reshaped(&before)
+                && !AROUND.iter().any(|word| before.contains(word));
+            is_whole.then(|| find(own)).flatten()
+        })
+    };
+    find(stem).or_else(later)
+}
+
+/// Tests whether words of a name, in small letters, indicate other dimensions.
+fn is_reshaped(words: &str) -> bool {
+    words.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
         RESHAPED.iter().any(|mark| if mark.len() > 2 { word.contains(mark) } else { word == *mark })
-    });
-    (stem.len() > size.len() && !is_reshaped).then(|| find(stem)).flatten()
+    })
 }
 
 #[cfg(test)]
@@ -82,6 +104,11 @@ mod tests {
             ("Llama-3-8B-moe-8x", None),
             ("own-2B-final-phase24", None),
             ("7B-sft", None),
+            ("mesolitica/Malaysian-Qwen2.5-7B-Instruct", Some("qwen2.5-7b")),
+            ("own_tuner-Llama-3.1-8B-sft", Some("llama-3-8b")),
+            ("llava-onevision-qwen2-7b-ov", None),
+            ("R1-Distill-Qwen2.5-7B-v2", None),
+            ("own-Qwen-7B-sft", None),
             ("some/model", None),
         ] {
             assert_eq!(base(name).as_deref(), model, "{name}");

@@ -178,9 +178,6 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
         plan.schedule = Schedule::OneForwardOneBackward;
         plan.overlap.pipeline = false;
     }
-    if plan.expert_parallel == 1 {
-        plan.overlap.expert = false;
-    }
     if plan.sharding.group == Some(everyone) {
         plan.sharding.group = None;
     }

@@ -66,7 +66,7 @@ fn a_program_of_another_family_has_no_default_of_gpt() {
     assert_eq!(parts(&megatron("pretrain_llama.py", &of_fork)), ["open"; 4]);
     let of_flags =
         parts(&megatron("pretrain_llama.py", &format!("{flags} --swiglu --normalization RMSNorm")));
-    assert_eq!(of_flags, ["true", "\"rms_norm\"", "\"learned\"", "true"]);
+    assert_eq!(of_flags, ["true", "\"rms_norm\"", "open", "open"]);
     assert_eq!(
         parts(&megatron("pretrain_gpt.py", flags)),
         ["false", "\"layer_norm\"", "\"learned\"", "true"]

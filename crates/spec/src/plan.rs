@@ -389,7 +389,8 @@ impl Plan {
     }
 
     /// Canonical form among plans with equal placement: the first context-parallel algorithm on one context
-    /// rank, and the first rank order without pipeline stages or without replicas.
+    /// rank, the first rank order without pipeline stages or without replicas, and no overlap of an exchange
+    /// that does not exist.
     #[must_use]
     pub fn placed_alike(mut self) -> Self {
         if self.context_parallel == 1 {
@@ -398,6 +399,7 @@ impl Plan {
         if self.pipeline_parallel == 1 || self.data_parallel == 1 {
             self.rank_order = RankOrder::TensorContextDataPipeline;
         }
+        self.overlap.expert &= self.expert_parallel > 1;
         self
     }
 

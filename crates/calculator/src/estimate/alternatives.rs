@@ -7,7 +7,7 @@
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate;
 use railwright_spec::Portable as _;
-use railwright_spec::plan::OpenSettings;
+use railwright_spec::plan::{OpenSettings, Plan};
 use railwright_spec::quantity::Seconds;
 
 /// A step time under a different assumption.
@@ -41,7 +41,7 @@ const LITTLE: f64 = 0.005;
 /// All alternatives of a step of time `step` that change it.
 pub(super) fn all(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Vec<Alternative> {
     let changes = |other: &Alternative| (other.total / step - 1.0).abs() > LITTLE;
-    let open = slower(costing, open).into_iter().chain(faster(costing, open)).filter(changes);
+    let open = slower(costing, step, open).into_iter().chain(faster(costing, open)).filter(changes);
     let network = network(costing).into_iter().filter(changes);
     open.chain(network).chain(hosts(costing, step)).collect()
 }
@@ -73,14 +73,14 @@ fn faster(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
 }
 
 /// The slower alternatives of open settings together. `None` without one.
-fn slower(costing: &Costing<'_>, open: OpenSettings) -> Option<Alternative> {
+fn slower(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Option<Alternative> {
     let plan = open.slower(costing.plan, costing.software)?;
     let total = time(&costing.for_plan(&plan))?;
+    // Overlap of an exchange that the plan lacks changes nothing.
+    let exposed = Plan { overlap: plan.overlap, ..costing.plan.clone() };
+    let has_effect = time(&costing.for_plan(&exposed)).is_some_and(|total| total > step);
     let changes = [
-        (
-            plan.overlap != costing.plan.overlap,
-            "without the overlap that recipes enable (off by default)".to_owned(),
-        ),
+        (has_effect, "without the overlap that recipes enable (off by default)".to_owned()),
         (
             plan.expert_imbalance > costing.plan.expert_imbalance,
             format!("if the busiest expert has {} times the mean load", plan.expert_imbalance),

@@ -22,6 +22,9 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
     if let Some(reason) = against_file(before, after) {
         return Some(reason);
     }
+    if let Some(reason) = too_new(before, changes) {
+        return Some(reason);
+    }
     let adds = |name: &str| changes.iter().any(|change| change.name == name && change.after.is_some());
     if OWN_FSDP.into_iter().any(adds) {
         let has_format = after.contains("fsdp_dtensor");
@@ -47,6 +50,32 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
         ));
     }
     None
+}
+
+/// Options that the edit adds and that the script's Megatron-LM lacks, if an option that a release removed
+/// shows that it is older. Before 2.0 no option of a layout has its current name.
+fn too_new(before: &str, changes: &[Change]) -> Option<String> {
+    let words = lines(before).flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
+    let (old, release, year) = words
+        .filter_map(|word| {
+            let name = word.split('=').next()?;
+            let (release, year) = flags::removed(name)?;
+            Some((name, release, year))
+        })
+        .min_by_key(|(_, _, year)| *year)?;
+    let is_first = year <= "2020";
+    let is_later = |change: &&Change| {
+        let since = flags::by_spelling(&change.name).map_or("", |flag| flag.since);
+        is_first || (since.starts_with(|c: char| c.is_ascii_digit()) && since > year)
+    };
+    let added = changes
+        .iter()
+        .filter(|change| change.before.is_none() && change.after.is_some() && change.name.starts_with("--"));
+    let lacking: Vec<String> = added.filter(is_later).map(|change| format!("`{}`", change.name)).collect();
+    (!lacking.is_empty()).then(|| {
+        let list = lacking.join(", ");
+        format!("`{old}` left Megatron-LM in {release}, so the script's version may lack {list}")
+    })
 }
 
 /// A setting that the DeepSpeed file of a script has as well, and that the edit changes in the flags alone.
@@ -191,6 +220,21 @@ mod tests {
         let sound = "torchrun x.py --use-megatron-fsdp --ckpt-format fsdp_dtensor";
         assert_eq!(broken("", sound, &changes), None);
         assert_eq!(broken("", "export CUDA_DEVICE_MAX_CONNECTIONS=1", &[]), None);
+    }
+
+    /// An option that a release removed dates the script.
+    #[test]
+    fn options_later_than_the_script_are_not_added() {
+        let added = |name: &str| [change(name, None, Some("2"))];
+        let of = |before: &str, name: &str| broken(before, before, &added(name));
+        let first = "x.py --model-parallel-size 2 --batch-size 4";
+        let reason = of(first, "--pipeline-model-parallel-size").expect("pipelines came with 2.0");
+        assert!(reason.contains("`--model-parallel-size`") && reason.contains("2.0"), "{reason}");
+        assert_eq!(broken(first, first, &[change("--batch-size", Some("4"), Some("8"))]), None);
+        let later = "x.py --DDP-impl local --micro-batch-size 1";
+        assert!(of(later, "--recompute-modules").is_some());
+        assert_eq!(of(later, "--sequence-parallel"), None);
+        assert_eq!(of("x.py --micro-batch-size 1", "--recompute-modules"), None);
     }
 
     /// Axolotl's validation.

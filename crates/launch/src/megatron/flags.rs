@@ -153,6 +153,41 @@ pub(crate) fn retired_by_spelling(spelling: &str) -> Option<Retired> {
     retired().get(&normal(spelling)).copied()
 }
 
+/// Years of the releases in [`RETIRED`], those of their tags.
+const RELEASED: [(&str, &str); 19] = [
+    ("before 1.0", "2019"),
+    ("1.0", "2020"),
+    ("2.0", "2020"),
+    ("2.5", "2021"),
+    ("2.6", "2021"),
+    ("23.04", "2023"),
+    ("core_v0.4", "2023"),
+    ("core_v0.6", "2024"),
+    ("core_v0.7", "2024"),
+    ("core_v0.8", "2024"),
+    ("core_v0.9", "2024"),
+    ("core_v0.11", "2025"),
+    ("core_v0.13", "2025"),
+    ("core_v0.14", "2025"),
+    ("core_v0.15", "2025"),
+    ("core_v0.16", "2026"),
+    ("core_v0.17", "2026"),
+    ("core_v0.18", "2026"),
+    ("core_v0.19", "2026"),
+];
+
+/// The release of Megatron-LM that removed an option, with its year; `None` for current options. Other
+/// programs reuse names of the first releases, so of those only options with a current name count.
+pub(crate) fn removed(spelling: &str) -> Option<(&'static str, &'static str)> {
+    let own = normal(spelling);
+    RETIRED.lines().filter(|line| line.starts_with("--")).find_map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [option, release, _, _, effect, ..] = cells[..] else { return None };
+        let found = RELEASED.into_iter().find(|(name, _)| *name == release)?;
+        (normal(option) == own && (effect == "same" || found.1 > "2020")).then_some(found)
+    })
+}
+
 /// Dashes and underscores are one to this table.
 fn normal(spelling: &str) -> String {
     spelling.trim_start_matches('-').replace('-', "_")
@@ -347,6 +382,7 @@ mod tests {
             assert!(!release.is_empty() && matches!(takes, "on" | "off" | "one" | "many"), "{row}");
             assert_eq!(retired_by_spelling(option).is_some(), !effect.is_empty(), "{row}");
             assert!(of_script(option).is_some(), "{row}");
+            assert!(RELEASED.iter().any(|(name, _)| *name == release), "{row}");
             assert_eq!(matches!(effect, "time" | "memory" | "both"), !note.is_empty(), "{row}");
             let is_current = |option: &str| PARSER.lines().any(|line| line.split(',').next() == Some(option));
             assert!(now.is_empty() || is_current(now) || by_spelling(now).is_some(), "{row}");
@@ -355,6 +391,8 @@ mod tests {
         assert_eq!(old("--batch-size"), Some(("2.0", "micro_batch_size")));
         assert_eq!(old("--model_parallel_size"), Some(("2.0", "tensor_model_parallel_size")));
         assert_eq!(old("--num-layers"), None);
+        assert_eq!(removed("--batch_size"), Some(("2.0", "2020")));
+        assert_eq!(removed("--micro-batch-size"), None);
         assert_eq!(count(["--batch-size", "--model-parallel-size"]), 0, "names of other programs");
     }
 

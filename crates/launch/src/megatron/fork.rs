@@ -128,33 +128,37 @@ const FAMILIES: &[&str] = &[
     "aquila",
 ];
 
-/// Fields that choose such parts.
-const PARTS: &[&str] = &[
-    "swiglu",
-    "normalization",
-    "position_embedding_type",
-    "use_rotary_position_embeddings",
-    "untie_embeddings_and_output_weights",
-    "add_bias_linear",
+/// Fields that choose the parts in which all of these families differ from GPT-2.
+const PARTS: [&[&str]; 3] = [
+    &["swiglu", "geglu", "squared_relu", "gated_linear_unit"],
+    &["normalization"],
+    &["position_embedding_type", "use_rotary_position_embeddings"],
 ];
 
-/// Leaves the parts of a model open if the program is named after a family and no flag chooses any: its code
-/// builds the family, not Megatron-LM's default of GPT-2.
+/// Leaves the parts of a model open that no flag sets if the program is named after a family: its code builds
+/// the family, not Megatron-LM's default of GPT-2. A script with flags for MLP, norm and positions describes
+/// the model by flags, so the rest has the defaults of the parser.
 fn parts(arguments: &Arguments, draft: &mut Draft) {
     let Some(program) = arguments.started() else { return };
     let is_named = FAMILIES.iter().any(|family| program.to_ascii_lowercase().contains(family));
-    if !is_named || PARTS.iter().any(|field| arguments.mentions(field)) {
+    let is_set = |fields: &&[&str]| fields.iter().any(|field| arguments.mentions(field));
+    if !is_named || PARTS.iter().all(is_set) {
         return;
     }
-    let why = "the program is named after a model family, whose parts no flag sets";
+    let why = "the program is named after a model family, and no flag sets this part";
+    let mut open = Vec::new();
     for part in ["gated_mlp", "norm", "position", "tied", "biases", "activation"] {
         let key = format!("model.{part}");
         if draft.origins().iter().any(|origin| origin.key == key && origin.line.is_none()) {
             draft.leave_open(&key, program, None, why);
+            open.push(format!("`{key}`"));
         }
     }
-    let message = format!("{why}: MLP, norm, positions, biases and tying of embeddings have no default");
-    draft.remark(RemarkKind::Unresolved, program, None, message);
+    if !open.is_empty() {
+        let list = open.join(", ");
+        let message = format!("named after a model family; parts that no flag sets have no default: {list}");
+        draft.remark(RemarkKind::Unresolved, program, None, message);
+    }
 }
 
 /// Leaves open what a fork's own defaults decide.

@@ -220,7 +220,21 @@ fn sinks(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
         map.insert("sliding_window".to_owned(), json!(left.saturating_add(1)));
     }
     let skipped = f.arguments.word("window_attn_skip_freq").map(str::to_owned).unwrap_or_default();
-    let list = super::lists::read(&skipped).filter(|list| list.len() as u64 == layers);
+    let list = super::lists::read(&skipped);
+    // Megatron reads the entry of each layer (`is_layer_window_attention`), and stops at a missing one.
+    let entries = list.as_ref().map_or(layers, |list| list.len() as u64);
+    if entries != layers && left.is_some() && skipped.parse::<u64>().is_err() {
+        let field = "window_attn_skip_freq";
+        if entries < layers {
+            let why = format!("has {entries} entries for {layers} layers");
+            let (source, line) = f.arguments.origin(field);
+            f.draft.leave_open("model.name", &source, line, &why);
+            f.remark(RemarkKind::Unresolved, field, format!("{why}: the layers with a window are unknown"));
+            return None;
+        }
+        let message = format!("has {entries} entries for {layers} layers: the first {layers} are used");
+        f.remark(RemarkKind::Assumed, field, message);
+    }
     let slides = |layer: u64| match (&list, skipped.parse::<u64>()) {
         _ if left.is_none() => false,
         (_, Ok(every)) => every == 0 || !(layer + 1).is_multiple_of(every),

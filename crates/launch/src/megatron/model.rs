@@ -137,12 +137,12 @@ fn attention(f: &mut Filler<'_>) {
                 Ok(every) if every > 0 => {
                     f.set("model.full_attention_every", &every, "window_attn_skip_freq");
                 }
-                _ => match regular(&every) {
+                _ => match regular(&every, f.count("num_layers")) {
                     Some(every) => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
                     None => f.remark(
                         RemarkKind::NotModelled,
                         "window_attn_skip_freq",
-                        "irregular list; all layers are assumed to have the window",
+                        "irregular list, or not one entry for each layer; all layers are assumed to have the window",
                     ),
                 },
             }
@@ -151,8 +151,11 @@ fn attention(f: &mut Filler<'_>) {
 }
 
 /// The period of a list in which one layer per period is 0 (global attention) and the others are 1.
-fn regular(list: &str) -> Option<u64> {
+fn regular(list: &str, layers: Option<u64>) -> Option<u64> {
     let list = super::lists::read(list)?;
+    if layers.is_some_and(|layers| layers != list.len() as u64) {
+        return None;
+    }
     let every = list.iter().position(|flag| *flag == 0)? as u64 + 1;
     let fits = |(index, flag): (usize, &u64)| (*flag == 0) == (index as u64 + 1).is_multiple_of(every);
     list.iter().enumerate().all(fits).then_some(every)

@@ -8,6 +8,7 @@ use super::batch::number;
 use super::meaning::World;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
+use railwright_spec::human::shorten;
 
 /// Arguments of a launcher.
 #[derive(Debug, Default)]
@@ -182,7 +183,16 @@ fn of_launchers(launch: &Command, script: &Script, batch: &Batch, draft: &mut Dr
         let source = format!("{} {}", nodes.source, per_node.source);
         return World { ranks: Some(ranks), per_node: per_node.value, source, line: nodes.line };
     }
-    let tasks = if tasks.value.is_none() { of_rendezvous(script).unwrap_or(tasks) } else { tasks };
+    let rendezvous = tasks.value.is_none().then(|| of_rendezvous(script)).flatten();
+    let starter = words.iter().find(|word| !word.text.contains('=') && word.file_name() != "env");
+    if let (Some(size), Some(starter)) = (&rendezvous, starter)
+        && !starter.file_name().starts_with("python")
+    {
+        let own = shorten(&starter.text);
+        let message = format!("taken as the number of devices; `{own}` may start other ranks: pass --gpus");
+        draft.remark(RemarkKind::Assumed, &size.source, size.line, message);
+    }
+    let tasks = rendezvous.unwrap_or(tasks);
     World { ranks: tasks.value, per_node: per_node.value, source: tasks.source, line: tasks.line }
 }
 

@@ -9,6 +9,7 @@ use crate::fields::{Fields, Known, Meaning};
 use crate::missing::missing;
 use crate::{Context, Format, Launch, RemarkKind, python};
 use Meaning::{Ignored, Key, Lost, Read};
+use railwright_spec::model::by_name;
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -125,6 +126,16 @@ fn model(fields: &mut Fields<'_>) {
             entry.taken |= entry.path.starts_with("model.");
         }
         return open_model(fields, path, "models with experts are not supported");
+    }
+    if !fields.document.has("model.num_layers") {
+        // `model_type = "huggingface_..."`: the dimensions are in that model's configuration.
+        let why = "the dimensions are in another file";
+        return match kind.strip_prefix("huggingface_") {
+            Some(name) if by_name(&name.replace('_', "-")).is_ok() => {
+                fields.named_model("model_type", &name.replace('_', "-"));
+            }
+            _ => open_model(fields, "model_type", why),
+        };
     }
     let keys = [
         ("model.num_layers", "model.layers", None),

@@ -5,6 +5,7 @@ use super::generation::Generation;
 use crate::RemarkKind;
 use crate::accelerate::unpadded;
 use crate::adapter;
+use crate::document::Data;
 use crate::features;
 use crate::fields::{Fields, Known, Meaning};
 use crate::megatron::Graphs;
@@ -173,13 +174,23 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
             fields.draft.remark(RemarkKind::Assumed, "policy.dtensor_cfg", None, message);
         }
         _ => {
+            // Forks have further kinds of workers.
+            let other = fields.document.entries.iter().find_map(|entry| {
+                let section = entry.path.strip_prefix("policy.")?.strip_suffix(".enabled")?;
+                (section.ends_with("_cfg") && entry.data == Data::Flag(true)).then(|| section.to_owned())
+            });
+            let why = match &other {
+                Some(section) => format!("the file selects `{section}`, which NeMo-RL does not have"),
+                None => "the file does not select `dtensor_cfg` or `megatron_cfg`".to_owned(),
+            };
+            let path =
+                other.map_or_else(|| "policy".to_owned(), |section| format!("policy.{section}.enabled"));
+            let (source, line) = fields.source(&path);
             for key in ["plan.tensor_parallel", "plan.pipeline_parallel"] {
-                let why = "the file does not select `dtensor_cfg` or `megatron_cfg`";
-                fields.draft.leave_open(key, "policy", None, why);
+                fields.draft.leave_open(key, &source, line, &why);
             }
-            let message =
-                "the file does not select `dtensor_cfg` or `megatron_cfg`: parallel sizes stay unset";
-            fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);
+            let message = format!("{why}: parallel sizes stay unset");
+            fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
         }
     }
     packing(fields);

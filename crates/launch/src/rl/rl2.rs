@@ -102,7 +102,12 @@ fn parse(script: &Script) -> Option<Started> {
         } else {
             Data::Text("auto".to_owned())
         };
-        document.entries.push(Entry::new(name.to_owned(), data, Spot { line: word.line, column: 0 }));
+        let mut entry = Entry::new(name.to_owned(), data, Spot { line: word.line, column: 0 });
+        // A reward model is a critic without an actor (`RL2/trainer/rm.py`): the one trained model.
+        if let Some(rest) = name.strip_prefix("critic.").filter(|_| program.text.ends_with(".rm")) {
+            entry.path = format!("actor.{rest}");
+        }
+        document.entries.push(entry);
     }
     Some((document, program.text.clone(), trainers::processes(launcher)))
 }

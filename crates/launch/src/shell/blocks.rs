@@ -178,7 +178,11 @@ impl Walker<'_> {
     /// commands after its first pass.
     fn state_iterations(&mut self, what: &str, line: usize, first: usize, passes: usize) {
         let first = first.min(self.script.commands.len());
-        // Settings of the program are flags or overrides, `key=value`.
+        let is_configuration = |word: &super::Word| {
+            [".yaml", ".yml", ".toml", ".json"].iter().any(|end| word.text.ends_with(end))
+        };
+        let is_program = |word: &super::Word| word.text.ends_with(".py") || word.file_name() == "torchrun";
+        // Settings of the program are flags or overrides, `key=value`, or a file.
         let starts = |command: &super::Command| {
             let is_setting = |text: &str| {
                 let name = text.trim_start_matches('+').split('=').next().unwrap_or_default();
@@ -188,6 +192,7 @@ impl Walker<'_> {
                         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
             };
             command.words.iter().filter(|word| is_setting(&word.text)).count() > 2
+                || (command.words.iter().any(is_program) && command.words.iter().any(is_configuration))
         };
         if passes > 1
             && self.script.commands[..first].iter().rev().take(8).any(|c| c.line >= line && starts(c))

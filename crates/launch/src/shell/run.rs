@@ -91,6 +91,14 @@ pub(super) fn run(
     script
 }
 
+/// The line of a word with text of its own.
+fn line_of(parts: &[Part]) -> Option<usize> {
+    match parts.first()? {
+        Part::Text { line, .. } | Part::Parameter { line, .. } | Part::Command { line, .. } => Some(*line),
+        _ => None,
+    }
+}
+
 pub(super) struct Walker<'a> {
     pub(super) variables: Variables,
     pub(super) script: Script,
@@ -429,6 +437,12 @@ impl Walker<'_> {
             _ => false,
         };
         let assigned = words.iter().take_while(is_assignment).count();
+        let last = words.last().and_then(|parts| line_of(parts)).unwrap_or(line);
+        let is_continued = assigned == words.len() && assigned > 1 && last > line;
+        if is_continued || (first.starts_with("--") && first.len() > 2) {
+            let why = "not an argument: a comment or an empty line ends the command above it";
+            self.open(line, first, why);
+        }
         if assigned == words.len() {
             for parts in words {
                 self.variables.assign(parts);

@@ -77,6 +77,9 @@ impl Walker<'_> {
                 self.export(name, line);
             }
         }
+        if first == "envsubst" {
+            self.note_substitution(&fields, line);
+        }
         let status = self.started(&first, &fields, prefix, line, nesting);
         // A function's assignments persist; those before a command do not.
         if !assignments.is_empty() {

@@ -1,15 +1,69 @@
 //! Files that a script makes of a template with `envsubst`.
 //!
-//! Responsible for: the template of such a file, and its text with the values of variables that the script
-//! sets. A variable without a value keeps its name, so a reader reports it.
+//! Responsible for: the template of such a file, and its text with the values that the command inherits: of
+//! exported variables, at its time. A variable without a value keeps its name, so a reader reports it.
 
 use super::Script;
+use super::run::{MOST, Walker};
+use super::values::{Piece, Value, known};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-/// The template of a file that a script makes: `envsubst < TEMPLATE > FILE`, `cat TEMPLATE | envsubst >
-/// FILE`.
-pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<String> {
-    let name = |word: &&str| filled(word.trim_matches(['"', '\'']), script);
-    text.lines().filter(|line| line.contains("envsubst")).find_map(|line| {
+/// A command `envsubst`, as it starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Substitution {
+    /// Its line.
+    pub(crate) line: usize,
+    /// Known values of exported variables.
+    pub(crate) values: BTreeMap<String, String>,
+    /// The variables that its argument names; empty for all.
+    pub(crate) only: Vec<String>,
+}
+
+/// The variables that an argument such as `'$TP ${PP}'` names.
+fn named(argument: &str) -> Vec<String> {
+    let names = argument.split('$').skip(1).map(|part| {
+        let part = part.trim_start_matches('{');
+        let end = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(part.len());
+        part[..end].to_owned()
+    });
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+impl Substitution {
+    /// The value that it puts in the place of a variable.
+    fn value(&self, name: &str) -> Option<&String> {
+        let is_named = self.only.is_empty() || self.only.iter().any(|own| own == name);
+        self.values.get(name).filter(|_| is_named)
+    }
+
+    /// Tests whether a template may use a variable of the script.
+    pub(crate) fn passes(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+}
+
+impl Walker<'_> {
+    /// Keeps what a command `envsubst` inherits now.
+    pub(super) fn note_substitution(&mut self, words: &[Vec<Piece>], line: usize) {
+        let text = |name: &String| match self.variables.get(name).map(Rc::as_ref)? {
+            Value::Text(pieces) => Some((name.clone(), known(pieces)?)),
+            _ => None,
+        };
+        let values = self.variables.exported.iter().filter_map(text).collect();
+        let only =
+            words.iter().skip(1).filter_map(|word| known(word)).flat_map(|word| named(&word)).collect();
+        if self.script.substitutions.len() < MOST {
+            self.script.substitutions.push(Substitution { line, values, only });
+        }
+    }
+}
+
+/// The template of a file that a script makes, with the command that makes it: `envsubst < TEMPLATE > FILE`,
+/// `cat TEMPLATE | envsubst > FILE`.
+pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<(String, Substitution)> {
+    let name = |word: &&str| with_values(word.trim_matches(['"', '\'']), |name| value(name, script));
+    text.lines().zip(1..).filter(|(line, _)| line.contains("envsubst")).find_map(|(line, number)| {
         let spaced = line.replace('<', " < ").replace('>', " > ").replace('|', " | ");
         let words: Vec<&str> = spaced.split_whitespace().take_while(|word| !word.starts_with('#')).collect();
         let program = words.iter().position(|word| *word == "envsubst")?;
@@ -23,12 +77,18 @@ pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<String
         };
         let target = after(">")?;
         let is_same = target.trim_start_matches("./") == made.trim_start_matches("./");
-        after("<").or_else(of_pipe).filter(|_| is_same)
+        let template = after("<").or_else(of_pipe).filter(|_| is_same)?;
+        let command = script.substitutions.iter().find(|command| command.line == number).cloned();
+        Some((template, command.unwrap_or_default()))
     })
 }
 
-/// A text with the values of the script's variables in place of `$NAME` and `${NAME}`.
-pub(crate) fn filled(text: &str, script: &Script) -> String {
+/// A text with the values of a command in place of `$NAME` and `${NAME}`.
+pub(crate) fn filled(text: &str, by: &Substitution) -> String {
+    with_values(text, |name| by.value(name).cloned())
+}
+
+fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
@@ -41,7 +101,7 @@ pub(crate) fn filled(text: &str, script: &Script) -> String {
         let name = inner.get(..length).unwrap_or_default();
         let is_closed = !is_braced || inner.get(length..).is_some_and(|end| end.starts_with('}'));
         let end = start + length + usize::from(is_braced);
-        if let Some(value) = value(name, script).filter(|_| is_closed) {
+        if let Some(value) = value(name).filter(|_| is_closed) {
             out.push_str(&value);
             rest = behind.get(end..).unwrap_or_default();
         } else {
@@ -65,24 +125,32 @@ mod tests {
     use super::*;
     use crate::shell::read_alone;
 
-    #[test]
-    fn a_file_has_the_template_that_the_script_names() {
-        let text = "OUT=run.yaml\nexport TP=2\nenvsubst '$TP' <conf/run.tmpl >$OUT # a remark\n";
-        let script = read_alone(text);
-        assert_eq!(template(text, &script, "./run.yaml").as_deref(), Some("conf/run.tmpl"));
-        assert_eq!(template(text, &script, "other.yaml"), None);
-        let piped = "cat a.tmpl | envsubst > b.yaml\n";
-        assert_eq!(template(piped, &read_alone(piped), "b.yaml").as_deref(), Some("a.tmpl"));
-        assert_eq!(template("envsubst < a", &script, "a"), None);
+    fn of(text: &str, made: &str) -> Option<String> {
+        template(text, &read_alone(text), made).map(|(template, _)| template)
     }
 
     #[test]
-    fn variables_without_a_value_keep_their_names() {
-        let script = read_alone("export TP=2 NAME='a b'\n");
-        assert_eq!(
-            filled("tp: $TP, ${TP}x; $PP ${PP} ${TP:-1} $ ${", &script),
-            "tp: 2, 2x; $PP ${PP} ${TP:-1} $ ${"
-        );
-        assert_eq!(filled("${NAME}", &script), "a b");
+    fn a_file_has_the_template_that_the_script_names() {
+        let text = "OUT=run.yaml\nexport TP=2\nenvsubst '$TP' <conf/run.tmpl >$OUT # a remark\n";
+        assert_eq!(of(text, "./run.yaml").as_deref(), Some("conf/run.tmpl"));
+        assert_eq!(of(text, "other.yaml"), None);
+        let piped = "cat a.tmpl | envsubst > b.yaml\n";
+        assert_eq!(of(piped, "b.yaml").as_deref(), Some("a.tmpl"));
+        assert_eq!(of("envsubst < a", "a"), None);
+    }
+
+    /// The command inherits exported variables alone, with the values of its time.
+    #[test]
+    fn values_are_those_that_the_command_inherits() {
+        let text =
+            "export TP=2\nPP=4\nexport NAME='a b' DP=1\nDP=8\nCP=2 envsubst < a > b\nexport TP=8 EP=8\n";
+        let (_, by) = template(text, &read_alone(text), "b").expect("made");
+        let filled = |text: &str| filled(text, &by);
+        assert_eq!(filled("$TP ${TP}x $PP $EP $CP ${TP:-1} $ ${"), "2 2x $PP $EP 2 ${TP:-1} $ ${");
+        assert_eq!(filled("${NAME} $DP"), "a b 8");
+        assert!(by.passes("TP") && !by.passes("EP"));
+        let text = "export TP=2 PP=4\nenvsubst '${TP}' < a > b\n";
+        let (_, by) = template(text, &read_alone(text), "b").expect("made");
+        assert_eq!(super::filled("$TP $PP", &by), "2 $PP");
     }
 }

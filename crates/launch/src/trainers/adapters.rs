@@ -41,6 +41,10 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             shaped(fields);
             None
         }
+        (Dialect::Trl, None) => {
+            own_switch(fields);
+            None
+        }
         _ => None,
     };
     if let Some(method) = &method {
@@ -93,6 +97,23 @@ fn of_internvl(fields: &mut Fields<'_>) -> bool {
     fields.set("plan.lora_rank", &rank, path);
     fields.set("plan.lora_targets", &LoraTargets([LoraTarget::AllLinear].into()), path);
     true
+}
+
+/// A configuration with the shape of adapters and a switch of its program's own trains them. TRL's own switch
+/// takes precedence.
+fn own_switch(fields: &mut Fields<'_>) {
+    let has = |path: &str| fields.document.has(path);
+    if SWITCHES.into_iter().any(has) || !SHAPES.into_iter().any(has) {
+        return;
+    }
+    let names_them = |path: &str| path.split(['_', '.', '-']).any(|part| matches!(part, "peft" | "lora"));
+    let mut entries = fields.document.entries.iter();
+    let own = entries.find(|entry| entry.data == Data::Flag(true) && names_them(&entry.path));
+    let Some(path) = own.map(|entry| entry.path.clone()) else { return };
+    let (source, line) = fields.source(&path);
+    adapter::lora(&mut fields.draft, &source, line);
+    let message = "not a key of TRL; adapters are assumed to be trained, not all parameters";
+    fields.remark(RemarkKind::Assumed, &path, message);
 }
 
 /// A script without a switch trains adapters if it sets their shape or if its name contains their name, and

@@ -189,6 +189,18 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
         return fields.draft.leave_open("cluster.devices", "", None, why);
     }
     let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
+    // ms-swift spreads the model of each process over its share of the visible devices (`patch_ddp_mp` of its
+    // trainers).
+    let is_swift = fields.word("program").is_some_and(|program| program.starts_with("swift"));
+    let visible = fields.document.get("CUDA_VISIBLE_DEVICES").map(|entry| entry.data.plain());
+    let visible = visible.map_or(0, |list| list.split(',').count() as u64);
+    if let Some(per_node) = per_node.filter(|&count| is_swift && visible > count) {
+        let why =
+            format!("{visible} visible devices for {per_node} processes: each has its layers on several");
+        let (source, line) = fields.source("NPROC_PER_NODE");
+        fields.draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}, which has no equivalent"));
+        return fields.draft.leave_open("cluster.devices", &source, line, &why);
+    }
     if let Some(per_node) = per_node {
         fields.set("cluster.devices", &per_node.saturating_mul(nodes), "NPROC_PER_NODE");
         if nodes > 1 {

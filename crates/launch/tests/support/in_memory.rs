@@ -4,7 +4,7 @@ use railwright_launch::{Context, Files, Launch, read_with};
 use railwright_spec::run::Value;
 
 /// Files in the folder of the launch file, by the end of their path.
-struct Folder(&'static [(&'static str, &'static str)]);
+pub(crate) struct Folder(pub(crate) &'static [(&'static str, &'static str)]);
 
 impl Files for Folder {
     fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
