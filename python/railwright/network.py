@@ -168,7 +168,7 @@ def show(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
+        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -333,7 +333,7 @@ def cost(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
+        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -507,7 +507,7 @@ def failures(
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` if rails are separate or rail-optimized, else `none`].
+        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,

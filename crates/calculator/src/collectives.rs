@@ -11,6 +11,7 @@ mod across;
 mod calibrated;
 mod domain;
 mod doubt;
+mod efa;
 mod expert;
 mod fabric;
 mod law;

@@ -3,6 +3,7 @@
 //! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain
 //! uses `local` NICs. Latency limits small messages at scale: a ring's hops are sequential.
 
+use super::efa::{self, Selected};
 use super::law::bus_factor;
 use super::link::TreeChannels;
 use super::links::Links;
@@ -28,7 +29,7 @@ const RING: [Protocol; 3] = [
 ];
 /// A tree hop across the network with the smallest messages, in addition to network latency, in seconds;
 /// floors of 36 and 45 us were measured over two nodes.
-const TREE_HOP: f64 = 5.0e-6;
+pub(super) const TREE_HOP: f64 = 5.0e-6;
 /// Additional latency of a tree hop above the LL protocols, in seconds.
 const TREE_HOP_LARGE: f64 = 14.0e-6;
 /// Message size in bytes with half of [`TREE_HOP_LARGE`].
@@ -65,6 +66,16 @@ impl Network {
                 if self.reduces {
                     let best = faster(self.tree(links, bytes, span), ring);
                     return faster(self.in_switches(links, bytes, span), best);
+                }
+                if self.has_table
+                    && let Some(selected) = efa::selected(bytes, span)
+                {
+                    return match selected {
+                        Selected::TreeLl128 => self.tree_ll128(links, bytes, span),
+                        Selected::RingLl128 => self.ring_ll128(links, bytes, span),
+                        Selected::NvlsTree => self.tree(links, bytes, span),
+                        Selected::Ring => ring,
+                    };
                 }
                 match links.class.tree_channels() {
                     Some(channels) if span.local > SWITCH_TREE => {
@@ -145,7 +156,8 @@ impl Network {
         let small = 2.0 * depth * (TREE_HOP + self.hop(span));
         let large = 2.0 * depth * self.above_low(span) * bytes / (bytes + TREE_LARGE) * self.pace;
         let latency = base + small * self.pace;
-        let time = latency + large + nvlink.max(network / rate) + fill(bytes);
+        let time =
+            latency + large + nvlink.max(network / rate).max(self.nvls_bound(bytes, span)) + fill(bytes);
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
 
@@ -267,7 +279,7 @@ impl Network {
 
 /// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one. Where another
 /// domain has fewer members there are fewer rings than members here, and some leave the domain in none.
-fn between_neighbours(wire: f64, span: &Span) -> f64 {
+pub(super) fn between_neighbours(wire: f64, span: &Span) -> f64 {
     match span.local {
         0 | 1 => 0.0,
         local if span.least < local => wire,
@@ -280,12 +292,12 @@ fn faster(tree: CollectiveCost, ring: CollectiveCost) -> CollectiveCost {
 }
 
 /// Time until the pipeline over the network is full, seconds.
-fn fill(bytes: f64) -> f64 {
+pub(super) fn fill(bytes: f64) -> f64 {
     (FILL * bytes.sqrt()).min(FILL_MOST)
 }
 
 /// Bytes that each rank of a ring sends.
-fn ring_wire(op: Collective, bytes: f64, ranks: u64) -> f64 {
+pub(super) fn ring_wire(op: Collective, bytes: f64, ranks: u64) -> f64 {
     bus_factor(op, ranks as f64) * bytes
 }
 

@@ -1,5 +1,6 @@
 //! Network between scale-up domains: NICs, hops, and slowdown of a group by oversubscription.
 
+use super::efa;
 use super::link::LinkClass;
 use super::{CollectiveCost, Source};
 use railwright_spec::calibration::NetworkLaw;
@@ -44,6 +45,8 @@ pub(super) struct Network {
     has_ll128: bool,
     /// True on EFA.
     is_efa: bool,
+    /// True if the plugin selects algorithms of all-reduces by its table.
+    pub(super) has_table: bool,
 }
 
 /// Placement of a group: `ranks` in total, `local` of them in one scale-up domain and `least` in the smallest
@@ -88,6 +91,7 @@ impl Network {
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
             is_efa,
+            has_table: efa::has_table(cluster, is_efa),
         }
     }
 
@@ -123,8 +127,9 @@ impl Network {
     /// 0.92 and Simple 1.
     ///
     /// LL and LL128 find the end of a message in its data, so they need its bytes in order. EFA (SRD)
-    /// delivers packets in any order: all-gathers of 32 and 64 MiB take the same time there, that of
-    /// Simple.
+    /// delivers packets in any order. All-gathers of 32 and 64 MiB take the same time there, that of Simple.
+    /// The plugin selects LL128 for all-reduces of p5 ([`super::efa`]), whose NICs write aligned parts of 128
+    /// bytes in order.
     pub(super) fn runs(&self, share: f64) -> bool {
         share == 1.0 || !self.is_efa && (self.has_ll128 || share == 0.5)
     }
@@ -171,7 +176,12 @@ impl Network {
 
     /// Bytes per second per NIC for a ring or a tree with large messages.
     pub(super) fn ring_rate(&self, span: &Span) -> f64 {
-        self.nic * self.bounded(self.share, span) / (span.sharing * self.ring_slowdown(span))
+        self.unshared_rate(span) / (span.sharing * self.ring_slowdown(span))
+    }
+
+    /// The same without oversubscription and other groups.
+    pub(super) fn unshared_rate(&self, span: &Span) -> f64 {
+        self.nic * self.bounded(self.share, span)
     }
 
     /// Bytes per second and NIC for uniform traffic to all peers.

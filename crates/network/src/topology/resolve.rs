@@ -76,9 +76,7 @@ impl DesignSpec {
             Some(given) => given,
             // NCCL sends through the device on the receiver's rail (PXN) by default since 2.12, even where
             // switches join the rails.
-            None if design.separates_rails() || kind == Kind::RailOptimized && design.rails > 1 => {
-                Forwarding::Before
-            }
+            None if design.rails > 1 => Forwarding::Before,
             None => Forwarding::None,
         };
         Ok(design)

@@ -96,7 +96,7 @@ section! {
         /// Hash seed.
         seed: u64 = "seed", "0";
         /// Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network.
-        forwarding: Forwarding = "forwarding", "`before` if rails are separate or rail-optimized, else `none`";
+        forwarding: Forwarding = "forwarding", "`before` with several rails, else `none`";
         /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";
         /// Cable medium between NIC and leaf.
