@@ -37,8 +37,7 @@ pub enum SoftwareOrigin {
     /// Named by the user.
     #[default]
     Specified,
-    /// Inferred from the format and flags of a launch file, which date a framework but do not name its
-    /// version.
+    /// Inferred from the format and flags of a launch file, which date a framework without its version.
     Inferred,
     /// Assumed from the plan and the accelerator alone.
     Assumed,
