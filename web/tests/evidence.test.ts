@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import source from '../../catalog/evidence/left_out.csv?raw'
 import report from '../../docs/validation.md?raw'
+import readme from '../../README.md?raw'
 import { byPublication, distance, errors, nearest, runsOf } from '../src/views/reference/evidence'
 import evidence from '../src/views/reference/left-out.json'
+import { laterPublications } from '../src/words/reference'
 
 const runs = runsOf(evidence)
 
@@ -47,4 +49,10 @@ describe('the bundled runs', () => {
     for (const [at, figure] of [heldOut, heldOut90, fitted, fitted90].entries())
       expect(Math.abs((figures[at] ?? 0) - (figure ?? 0))).toBeLessThanOrEqual(0.11)
   })
+})
+
+it('errors of later publications are those of the README', () => {
+  const medians = /medians of [\d.]+% to [\d.]+%/.exec(readme)?.[0]
+  expect(medians).toBeDefined()
+  expect(laterPublications).toContain(medians)
 })

@@ -1,7 +1,7 @@
 // The machines view: the frontier of days and dollars, the words of the choice, and a finer grid of counts.
 import { describe, expect, it } from 'vitest'
 import type { Row } from '../src/views/machines/answer'
-import { choiceOf, finer, frontier } from '../src/views/machines/frontier'
+import { choiceOf, finer, frontier, hasOneBatch } from '../src/views/machines/frontier'
 
 const row = (days: number, rent: number | null) => ({ bill: { calendar: days * 86_400, rent } as Row['bill'] })
 
@@ -32,5 +32,13 @@ describe('a finer grid', () => {
   it('asks no more than so many searches', () => {
     const counts = Array.from({ length: 20 }, (_, n) => 8 * 2 ** n)
     expect(finer(counts, 8)).toHaveLength(24)
+  })
+})
+
+describe('the batch of sizes', () => {
+  it('is one number only if no size needs another', () => {
+    const of = (global_batch: number) => ({ plan: { global_batch } })
+    expect(hasOneBatch([of(2048), of(2048)])).toBe(true)
+    expect(hasOneBatch([of(2048), of(1536)])).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 // Remedies of a plan that does not fit or is invalid, and the collectives of two scenarios in one table.
 import { expect, it } from 'vitest'
-import { remedies, withAuto } from '../src/views/calculator/remedies'
+import { remedies, searchedFor, withAuto } from '../src/views/calculator/remedies'
 import { suggestions } from '../src/views/calculator/suggestions'
 import { classOf } from '../src/views/traces/types'
 import { titleOfRun } from '../src/views/calculator/wording'
@@ -11,6 +11,13 @@ const change = (name: string, seconds: number, moved: object[] = []) => ({
   name,
   moved,
   outcome: { outcome: 'possible', after: { fit: 'fits', step_time: seconds, memory: 1e9 }, difference: { share: 0 } },
+})
+
+it('a layout on auto is searched with the batch of its estimate, as on the command line', () => {
+  const estimate = { plan: { global_batch: 2048 } }
+  const run = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: '64' }
+  expect(searchedFor(estimate, { ...run, tokens: '15.6T', availability: '0.9' })).toEqual({ ...run, 'global-batch': 2048, top: 1 })
+  expect(searchedFor(estimate, { ...run, 'batch-tokens': '16M' })).toEqual({ ...run, 'batch-tokens': '16M', top: 1 })
 })
 
 it('changes with the same result are one offer, with the recompute that it contains', () => {

@@ -295,6 +295,7 @@ export const hasFreeOf = (where: Part, value: Part, value2: Part) => `${where}: 
 export const needsMoreThanTheOf = (where: Part, value: Part, value2: Part) => `${where} needs ${value} more than the device’s ${value2}`
 export const largest = '. Largest:'
 export const lookingForChangesThatFit = 'Searching for changes that fit…'
+export const closestLayout = (layout: Part, needed: Part) => `Closest of all layouts: ${layout}, ${needed} for a fit probability of 90%.`
 export const noneOf = 'None of'
 export const commonChangesMakesItFit =
   'common changes makes it fit. “Best layout” on the left searches all layouts; more devices also help.'

@@ -65,6 +65,10 @@ export const upToAddedGpusAre = (devices: Part, name: Part) => `Up to ${gpusOf(d
 export const tokens = 'tokens'
 export const theBatchGrowsWithThe = ', batch scales with the GPUs'
 export const sequencesAStepForEvery = (globalBatch: Part) => `, ${globalBatch} sequences per step throughout`
+export const sequencesAStepOrNearest = (globalBatch: Part) =>
+  `, ${globalBatch} sequences per step or the nearest divisible size, because no single batch is divisible for all sizes`
+export const batch = 'Batch'
+export const sequencesPerStep = 'sequences per step'
 export const stoppedEarlyResultsSoFar = 'Stopped early: partial results.'
 export const loadIntoTheCalculator = 'Load into the calculator'
 export const add = 'Add'

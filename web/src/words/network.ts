@@ -26,8 +26,10 @@ export const withDomainsOfAt = (size: Part, speed: Part) => `with domains of ${s
 export const perMTokens = (cost: Part) => `$${cost} per million tokens`
 export const forTheNetwork = (cost: Part, device: Part) => `${cost} for the network (${device} per device).`
 export const theseCannotBeDistinguished = 'Their step time and price are equal, so the model cannot distinguish them.'
-export const equalWithinTheIntervals = (tied: Part, dearer: Part) =>
-  `${tied} networks have equal cost per token within their intervals; the second-cheapest of these costs ${dearer} more to buy.`
+export const equalWithinTheIntervals = (tied: Part, more: Part) =>
+  `${tied} networks have equal cost per token within their intervals; the second-cheapest of these costs ${more} to buy.`
+export const theSame = 'the same'
+export const more = (cost: Part) => `${cost} more`
 export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
   `The second-cheapest network per token, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
 export const noOtherWasSimulated = 'No other network was simulated.'

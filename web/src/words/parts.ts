@@ -109,3 +109,4 @@ export const to = 'to'
 
 // run-problems.tsx
 export const theAnswerBelowIsThat = 'The results below belong to the last valid settings.'
+export const notesOfTheProgram = 'Notes of the program'

@@ -2,6 +2,8 @@
 import type { Part } from './part'
 
 // accuracy.tsx
+export const laterPublications =
+  'Publications collected later had larger errors at the first prediction: medians of 11% to 30%. Expect such errors for a stack that is not listed.'
 export const loadingTheBundledRuns = 'loading the bundled runs'
 export const publications = (value: Part) => `${value} publications`
 export const medianError2 = 'median error'

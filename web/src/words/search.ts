@@ -29,6 +29,8 @@ export const searchAgain = 'Search again'
 export const noRunYet = 'No run yet'
 export const nameAModelAndA = 'Set a model and a cluster above, or start with an example.'
 export const strategies = 'strategies'
+export const layoutsCovered = 'layouts covered'
+export const mostAreNotEvaluated = ' (equivalent, pruned and too large ones without an evaluation)'
 export const inS = (value: Part) => ` in ${value} s`
 export const rankedEachFitsWithAt = 'ranked, each fits with at least'
 export const searchAllLayouts = 'Search all layouts'

@@ -1,5 +1,6 @@
 // Changes that may make a run fit, as `whatif` takes them, with their results. Pure: the program prices them.
 import type { Estimate } from '../../api/answers'
+import type { Arguments } from '../../api/ask'
 import { type Valid, numbersOf } from '../../state/valid'
 import type { Change } from '../whatif/answer'
 import { flagOf } from '../whatif/changes'
@@ -64,6 +65,16 @@ export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): stri
   const pairs =
     full === undefined ? [] : [...shardings.map((name) => `sharding=${name}`), ...sizes, ...offloads].map((one) => `${one},${full}`)
   return [...single, ...pairs]
+}
+
+/** Settings that `search` does not take. */
+const NOT_SEARCHED = ['availability', 'why', 'tokens']
+
+/** The search of `estimate` on the command line if nothing fits: all layouts, with the batch of the estimate. */
+export function searchedFor({ plan }: { readonly plan: Pick<Estimate['plan'], 'global_batch'> }, question: Arguments): Arguments {
+  const run = Object.fromEntries(Object.entries(question).filter(([key]) => !NOT_SEARCHED.includes(key)))
+  const hasBatch = ['global-batch', 'batch-tokens'].some((key) => run[key] !== undefined)
+  return { ...run, ...(hasBatch ? {} : { 'global-batch': plan.global_batch }), top: 1 }
 }
 
 /** Readable form of `tensor_parallel=16,recompute=full`. */

@@ -9,10 +9,12 @@ import * as format from '../../charts/format'
 import { words } from '../../charts/colours'
 import type { Valid } from '../../state/valid'
 import { FIT } from '../parts/fit'
-import { LAYOUT } from '../parts/strategy'
+import { LAYOUT, fromFlags, summaryOf } from '../parts/strategy'
+import type { SearchAnswer } from '../search/answer'
+import { remedyWords } from '../search/nothing'
 import type { WhatIf } from '../whatif/answer'
 import { hold } from './holding'
-import { type Remedy as Offered, candidates, remedies, withAuto } from './remedies'
+import { type Remedy as Offered, candidates, remedies, searchedFor, withAuto } from './remedies'
 import { set } from './scenarios'
 import * as texts from '../../words/calculator'
 
@@ -22,6 +24,8 @@ const NAMED = 3
 const SHOWN = 3
 /** Number of doublings of the devices that are tried. */
 const DOUBLINGS = 7
+/** Files with a layout of their own. */
+const FILES = ['run', 'launch']
 /** Settings that `whatif` does not take. */
 const NOT_TAKEN = ['availability', 'why']
 
@@ -49,9 +53,68 @@ export function Verdict(props: { estimate: Estimate; letter: string; stale: bool
         )}
       </p>
       {memory.fit !== 'fits' && props.question && !report && (
-        <Remedies estimate={props.estimate} question={props.question} valid={props.valid} />
+        <Changes estimate={props.estimate} question={props.question} valid={props.valid} />
       )}
     </section>
+  )
+}
+
+/** A layout that the program chose is searched again with every change, as the command line does; one that is set is only changed. */
+function Changes(props: { estimate: Estimate; question: Arguments; valid: Valid }) {
+  const isSet =
+    Object.keys(props.question).some((key) => (LAYOUT as readonly string[]).includes(key)) || FILES.some((key) => props.question[key])
+  return isSet ? <Remedies {...props} /> : <Searched {...props} />
+}
+
+/** Results of a search over all layouts: the fastest that fits, else the closest and the changes that make the run fit. */
+function Searched({ estimate, question }: { estimate: Estimate; question: Arguments }) {
+  const live = useAnswer<SearchAnswer>('search', searchedFor(estimate, question), SETTLED)
+  if (!live.answer)
+    return live.loading ? (
+      <p class="muted small" role="status">
+        {texts.lookingForChangesThatFit}
+      </p>
+    ) : null
+  const { candidates, nothing_fits: nothing } = live.answer
+  const [best] = candidates
+  const [nearest] = nothing?.nearest_misses ?? []
+  const share = (stepTime: number) => stepTime / estimate.step_time - 1
+  return (
+    <>
+      {nearest && (
+        <p class="small">
+          {texts.closestLayout(summaryOf(nearest.layout), format.bytes(nearest.miss.device_memory + nearest.miss.missing))}
+        </p>
+      )}
+      {nothing?.remedies.length === 0 && (
+        <p class="small">
+          {texts.noneOf} {nothing.remedies_tried} {texts.commonChangesMakesItFit}
+        </p>
+      )}
+      <ul class={live.stale ? 'remedy-list stale' : 'remedy-list'} aria-label={texts.changesThatFit}>
+        {best && (
+          <Remedy
+            name={summaryOf(best.layout)}
+            fit="fits"
+            memory={best.ranked.candidate.memory.device}
+            stepTime={best.ranked.candidate.step_time}
+            share={share(best.ranked.candidate.step_time)}
+            apply={() => set(fromFlags(best.layout))}
+          />
+        )}
+        {nothing?.remedies.map((one) => (
+          <Remedy
+            key={`${one.change}${one.devices}`}
+            name={`${remedyWords(one)}: ${summaryOf(one.layout)}`}
+            fit="fits"
+            memory={null}
+            stepTime={one.step_time}
+            share={share(one.step_time)}
+            apply={() => set({ gpus: String(one.devices), ...fromFlags(one.layout) })}
+          />
+        ))}
+      </ul>
+    </>
   )
 }
 
@@ -137,7 +200,12 @@ function MoreDevices({ estimate, question, laid }: { estimate: Estimate; questio
   )
 }
 
-type Row = Omit<Offered, 'settings' | 'fit'> & { fit: keyof typeof FIT; pending?: boolean; apply: () => void }
+type Row = Omit<Offered, 'settings' | 'fit' | 'memory'> & {
+  fit: keyof typeof FIT
+  memory: number | null
+  pending?: boolean
+  apply: () => void
+}
 
 /** A change with its button; a pending one has no numbers yet. */
 function Remedy(props: Row) {
@@ -153,7 +221,8 @@ function Remedy(props: Row) {
             texts.isComputed
           ) : (
             <>
-              {FIT[props.fit].words}, {format.bytes(props.memory)}
+              {FIT[props.fit].words}
+              {props.memory !== null && `, ${format.bytes(props.memory)}`}
               {texts.step} {format.seconds(props.stepTime)}, {format.relative(1 + props.share, 1)} {texts.againstThisPlan}
             </>
           )}

@@ -44,3 +44,7 @@ function smoothBetween(low: number, high: number, unit: number): number[] {
     for (let threes = fives; threes < high; threes *= 3) for (let twos = threes; twos < high; twos *= 2) if (twos > low) found.push(twos)
   return found
 }
+
+/** True if all sizes have the same global batch. */
+export const hasOneBatch = (rows: readonly { readonly plan: Pick<Row['plan'], 'global_batch'> }[]): boolean =>
+  rows.every((row) => row.plan.global_batch === rows[0]?.plan.global_batch)

@@ -15,7 +15,7 @@ import { Amount, Amounts } from '../../ui/amounts'
 import { Several } from '../parts/several'
 import type { Row, SizeAnswer } from './answer'
 import { Charts } from './charts'
-import { choiceOf, finer } from './frontier'
+import { choiceOf, finer, hasOneBatch } from './frontier'
 import { PREFIX, question, sizing } from './question'
 import { Sizes } from './table'
 import '../parts/layout.css'
@@ -236,7 +236,9 @@ function Verdict({
           })}
           <li>
             {amount(answer.tokens)} {texts.tokens}
-            {answer.growing_batch ? texts.theBatchGrowsWithThe : texts.sequencesAStepForEvery(count(answer.global_batch))}
+            {answer.growing_batch
+              ? texts.theBatchGrowsWithThe
+              : (hasOneBatch(answer.size.rows) ? texts.sequencesAStepForEvery : texts.sequencesAStepOrNearest)(count(answer.global_batch))}
             {price ? texts.aGpuAndHour(dollars(price.amount), price.source.split(',')[0]) : ''}
           </li>
           {!answer.complete && <li class="warn">{texts.stoppedEarlyResultsSoFar}</li>}

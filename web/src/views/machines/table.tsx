@@ -2,7 +2,7 @@
 import { count, dollars, percent, seconds } from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
 import type { Row, SizeAnswer } from './answer'
-import { choiceOf, frontier } from './frontier'
+import { choiceOf, frontier, hasOneBatch } from './frontier'
 import * as texts from '../../words/machines'
 
 export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Row) => void }) {
@@ -31,6 +31,18 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
       cell: (row) => <span class={row.in_budget ? '' : 'tone-bad'}>{dollars(row.bill.rent)}</span>,
       align: 'right',
     },
+    ...(hasOneBatch(rows)
+      ? []
+      : [
+          {
+            key: 'batch',
+            title: texts.batch,
+            about: texts.sequencesPerStep,
+            value: (row: Row) => row.plan.global_batch,
+            cell: (row: Row) => count(row.plan.global_batch),
+            align: 'right' as const,
+          },
+        ]),
     { key: 'step', title: texts.step, value: (row) => row.step_time, cell: (row) => seconds(row.step_time), align: 'right' },
     { key: 'mfu', title: texts.mfu, value: (row) => row.mfu, cell: (row) => percent(row.mfu), align: 'right' },
     {

@@ -60,7 +60,9 @@ function Cheapest({
         {best.rows.length > 1 && <> {texts.theseCannotBeDistinguished}</>}
       </p>
       <p class="muted">
-        {tied > best.rows.length && dearer !== null && texts.equalWithinTheIntervals(tied, dollars(dearer))}{' '}
+        {tied > best.rows.length &&
+          dearer !== null &&
+          texts.equalWithinTheIntervals(tied, Math.round(dearer) > 0 ? texts.more(dollars(dearer)) : texts.theSame)}{' '}
         {next
           ? texts.theNextCosts(nameOf(next.row), next.row.domain, gigabits(next.row.speed), percent(next.by))
           : texts.noOtherWasSimulated}

@@ -9,6 +9,7 @@ import { Loading } from '../../ui/states'
 import { PERCENT } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
 import { Choice, Figure } from '../parts/controls'
+import { ProgramNotes } from '../parts/program-notes'
 import { RunBar } from '../parts/run-bar'
 import type { SimulateAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
@@ -73,12 +74,12 @@ function Simulate({ run }: { run: Arguments }) {
       <RunProblems problems={live.problems} kept={live.answer !== null} />
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
       {/* Below a refusal stands the answer before it. */}
-      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} />}
+      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} notes={live.notes} />}
     </>
   )
 }
 
-function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string; stale: boolean }) {
+function Result({ answer, line, stale, notes }: { answer: SimulateAnswer; line: string; stale: boolean; notes: readonly string[] }) {
   const worse = answer.step_time > answer.closed_form * 1.02
   // Rounding of sums of times is not a cost.
   const isNothing = (cost: number) => Math.abs(cost) < 1e-9 * answer.step_time
@@ -99,6 +100,7 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
             </Figure>
           </dl>
           <p class="remarks">{answer.title}</p>
+          <ProgramNotes notes={notes} chosen={answer.chosen} />
         </div>
       </section>
       <div class="columns halves-2">

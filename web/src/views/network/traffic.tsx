@@ -9,6 +9,7 @@ import { Heatmap } from '../../charts/heatmap/heatmap'
 import { dark } from '../../state/theme'
 import { Loading, Problems } from '../../ui/states'
 import { Choice, Figure, Segments, Switch } from '../parts/controls'
+import { ProgramNotes } from '../parts/program-notes'
 import { RunBar } from '../parts/run-bar'
 import type { TrafficAnswer } from './answer'
 import { Swatched } from './bits'
@@ -97,6 +98,7 @@ function Traffic({ run }: { run: Arguments }) {
       </section>
       <RunProblems problems={sums.problems} kept={sums.answer !== null} />
       {!sums.answer && sums.problems.length === 0 && <Loading heights={[64, 480]} />}
+      {sums.answer && place && <ProgramNotes notes={sums.notes} chosen={sums.answer.chosen} />}
       {sums.answer && place && (
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame

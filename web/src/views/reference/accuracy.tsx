@@ -45,6 +45,7 @@ export function Accuracy() {
           </div>
         ))}
       </dl>
+      <p class="small muted">{texts.laterPublications}</p>
       <div class="reference-two">
         <ChartFrame
           title={texts.predictedAgainstMeasuredBundledRuns}

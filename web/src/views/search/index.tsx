@@ -123,9 +123,9 @@ export default function Search() {
       {answer && (
         <div class={state.running || outdated ? 'results stale' : 'results'} aria-busy={state.running}>
           <p class="summary muted">
-            {titleOfRun(answer.title, runText.value.model)}: {amount(answer.counters.enumerated)} {texts.strategies}
-            {state.took !== null && texts.inS(state.took.toFixed(1))}, {count(answer.found)} {texts.rankedEachFitsWithAt}{' '}
-            {Math.round(answer.fit_probability * 100)}%
+            {titleOfRun(answer.title, runText.value.model)}: {amount(answer.counters.enumerated)} {texts.layoutsCovered}
+            {state.took !== null && texts.inS(state.took.toFixed(1))}
+            {texts.mostAreNotEvaluated}, {count(answer.found)} {texts.rankedEachFitsWithAt} {Math.round(answer.fit_probability * 100)}%
           </p>
           <NothingFits answer={answer} cluster={runParameter('cluster')} />
           {answer.candidates.length === 0 && landscape}
