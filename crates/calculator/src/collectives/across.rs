@@ -3,7 +3,6 @@
 //! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain
 //! uses `local` NICs. Latency limits small messages at scale: a ring's hops are sequential.
 
-use super::efa::{self, Selected};
 use super::law::bus_factor;
 use super::link::TreeChannels;
 use super::links::Links;
@@ -67,15 +66,8 @@ impl Network {
                     let best = faster(self.tree(links, bytes, span), ring);
                     return faster(self.in_switches(links, bytes, span), best);
                 }
-                if self.has_table
-                    && let Some(selected) = efa::selected(bytes, span)
-                {
-                    return match selected {
-                        Selected::TreeLl128 => self.tree_ll128(links, bytes, span),
-                        Selected::RingLl128 => self.ring_ll128(links, bytes, span),
-                        Selected::NvlsTree => self.tree(links, bytes, span),
-                        Selected::Ring => ring,
-                    };
+                if let Some(selected) = self.by_table(links, bytes, span) {
+                    return selected;
                 }
                 match links.class.tree_channels() {
                     Some(channels) if span.local > SWITCH_TREE => {
@@ -93,7 +85,7 @@ impl Network {
     /// A ring of n ranks over D domains has n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the
     /// network. Each NIC carries f b / local. In domains with fewer members each carries more, and all
     /// wait for these.
-    fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
+    pub(super) fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
         let domains = span.domains();
         let passes = if op == Collective::AllReduce { 2.0 } else { 1.0 };
         let inside = passes * (span.ranks - domains) as f64;
@@ -130,7 +122,7 @@ impl Network {
     ///
     /// NICs of a domain send S over two domains and 3/2 S over three. Over more they send 2 S (D - 1)/D to 2
     /// S, the same as a ring.
-    fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
+    pub(super) fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let op = Collective::AllReduce;
         let domains = span.domains();
         let wire = ring_wire(op, bytes, span.ranks);

@@ -13,6 +13,7 @@ use super::network::{Network, Span, cost};
 use super::{Collective, CollectiveCost};
 use railwright_spec::Portable as _;
 use railwright_spec::cluster::Cluster;
+use railwright_spec::quantity::Seconds;
 
 /// Ranks of a node in the table.
 const PER_NODE: u64 = 8;
@@ -37,7 +38,7 @@ const NVLS_CHANNEL: f64 = 20.0 * 1_073_741_824.0;
 
 /// An algorithm with its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Selected {
+enum Selected {
     TreeLl128,
     RingLl128,
     NvlsTree,
@@ -85,21 +86,38 @@ pub(super) fn has_table(cluster: &Cluster, is_efa: bool) -> bool {
     is_efa && cluster.accelerator.id.starts_with("h100")
 }
 
-/// The selection for an all-reduce, from the row with the nearest number of ranks. `None` outside the table.
-pub(super) fn selected(bytes: f64, span: &Span) -> Option<Selected> {
+/// The row with the nearest number of ranks. `None` outside the table.
+fn row(span: &Span) -> Option<&'static [(f64, Selected)]> {
     if span.local != PER_NODE || span.least != PER_NODE || span.ranks != PER_NODE * span.domains() {
         return None;
     }
     let distance = |row: &Row| (row.0 as f64 / span.ranks as f64).portable_log2().abs();
-    let row = P5.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    row.1.iter().find(|(most, _)| bytes <= *most).map(|(_, selected)| *selected)
+    P5.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))).map(|row| row.1)
 }
 
 impl Network {
+    /// An all-reduce with the algorithm of the table. `None` without a row.
+    ///
+    /// Above the maximum of a region, the next algorithm can be faster (rings above 2 GiB). It is not assumed to
+    /// be faster than the previous one at that maximum, so that more bytes never take less time.
+    pub(super) fn by_table(&self, links: &Links, bytes: f64, span: &Span) -> Option<CollectiveCost> {
+        let row = if self.has_table { row(span)? } else { return None };
+        let time = |selected: Selected, bytes: f64| match selected {
+            TreeLl128 => self.tree_ll128(links, bytes, span),
+            RingLl128 => self.ring_ll128(links, bytes, span),
+            NvlsTree => self.tree(links, bytes, span),
+            Ring => self.ring(links, Collective::AllReduce, bytes, span),
+        };
+        let own = row.iter().position(|(most, _)| bytes <= *most)?;
+        let before = row[..own].iter().map(|&(most, selected)| time(selected, most).time);
+        let cost = time(row[own].1, bytes);
+        Some(CollectiveCost { time: before.fold(cost.time, Seconds::max), ..cost })
+    }
+
     /// A ring with LL128: `t = base + hops + max(NVLink part, NIC part / 0.9375, f b / (8 x 36.7 GB/s)) + fill`.
     ///
     /// Data of LL128 carries its own flags, so a message crosses the network once.
-    pub(super) fn ring_ll128(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
+    fn ring_ll128(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let inside = 2 * (span.ranks - span.domains());
         let between = 2 * (span.domains() - 1);
         let latency = BASE + inside as f64 * HOPS[0] + between as f64 * (HOPS[1] + self.hop(span));
@@ -108,7 +126,7 @@ impl Network {
 
     /// Double binary trees of chains with LL128, with the latency of small messages. A chunk passes all hops
     /// at the rate of its channel before the pipeline is full.
-    pub(super) fn tree_ll128(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
+    fn tree_ll128(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let depth = (span.domains() as f64).portable_log2().ceil();
         let channel = TREE_CHANNEL[usize::from(span.domains() > 2)];
         let (law, _) = links.law(Collective::AllReduce, span.local);
@@ -151,6 +169,9 @@ mod tests {
     use super::super::link::LinkClass;
     use super::*;
 
+    /// Ranks, then MiB, bus bandwidth and algorithm.
+    type Published = (u64, [(f64, f64, &'static str); 6]);
+
     fn over_nodes(name: &str, ranks: u64) -> (Network, Links, Span) {
         let cluster = railwright_spec::cluster::by_name(name, ranks).expect("a preset");
         let span = Span { ranks, local: 8, least: 8, stride: 1, sharing: 1.0 };
@@ -163,7 +184,7 @@ mod tests {
     /// longer than here, for an unknown reason.
     #[test]
     fn all_reduces_over_efa_take_the_published_time() {
-        let measured: [(u64, [(f64, f64, &str); 6]); 4] = [
+        let measured: [Published; 4] = [
             (
                 32,
                 [
@@ -227,11 +248,29 @@ mod tests {
     fn whole_nodes_of_p5_alone_have_a_table() {
         let has = |name: &str| over_nodes(name, 64).0.has_table;
         assert_eq!([has("aws-p5"), has("aws-p5en"), has("dgx-h100")], [true, false, false]);
-        let span = |ranks, local| Span { ranks, local, least: local, stride: 1, sharing: 1.0 };
-        assert_eq!(selected(1e9, &span(32, 4)), None);
-        assert_eq!(selected(1e8, &span(64, 8)), Some(TreeLl128));
-        assert_eq!(selected(3e9, &span(120, 8)), Some(NvlsTree));
-        assert_eq!(selected(3e9, &span(72, 8)), Some(Ring));
-        assert_eq!(selected(1e12, &span(16_384, 8)), Some(NvlsTree));
+        let selected = |bytes: f64, ranks: u64, local: u64| {
+            let row = row(&Span { ranks, local, least: local, stride: 1, sharing: 1.0 })?;
+            row.iter().find(|(most, _)| bytes <= *most).map(|(_, selected)| *selected)
+        };
+        assert_eq!(selected(1e9, 32, 4), None);
+        assert_eq!(selected(1e8, 64, 8), Some(TreeLl128));
+        assert_eq!(selected(3e9, 120, 8), Some(NvlsTree));
+        assert_eq!(selected(3e9, 72, 8), Some(Ring));
+        assert_eq!(selected(1e12, 16_384, 8), Some(NvlsTree));
+    }
+
+    /// More bytes never take less time, also where the table changes to a faster algorithm.
+    #[test]
+    fn more_bytes_never_take_less_time_by_the_table() {
+        for ranks in [16, 24, 64, 128, 256, 1024, 4096] {
+            let (network, links, span) = over_nodes("aws-p5", ranks);
+            let time = |bytes| network.time(&links, Collective::AllReduce, bytes, &span).time;
+            let mut last = Seconds::ZERO;
+            for step in 0..400 {
+                let now = time(1e3 * 1.05_f64.powi(step));
+                assert!(now >= last, "{ranks} {step}: {now:?} {last:?}");
+                last = now;
+            }
+        }
     }
 }
