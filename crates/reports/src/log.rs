@@ -231,7 +231,7 @@ fn timers(log: &Judged, document: &mut Document) {
     let columns = std::iter::once(Column::words("timer")).chain(names).collect();
     let rows = log.timers.iter().take(SHOWN).map(|(name, high, low)| {
         let cells = [high, low].into_iter().take(times.len()).map(|time| Cell::seconds(Seconds::new(*time)));
-        std::iter::once(name.as_str().into())
+        std::iter::once(Cell::from(name.as_str()))
             .chain(cells)
             .chain([Cell::percent(high / log.step_time)])
             .collect()

@@ -148,11 +148,8 @@ fn verdict(report: &StragglerReport) -> Cell {
 
 /// A short description of a straggler.
 fn what(named: &Named) -> String {
-    let ranks = RankSet::new(&named.ranks);
-    match named.stage {
-        Some(stage) => format!("stage {stage} ({})", ranks.words()),
-        None => ranks.words(),
-    }
+    let ranks = RankSet::new(&named.ranks).words();
+    named.stage.map_or_else(|| ranks.clone(), |stage| format!("stage {stage} ({ranks})"))
 }
 
 /// All named ranks, links and stages, if there are several.
@@ -271,7 +268,8 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
 
 /// A table without its columns that have no value in any row, such as hosts that are not recorded.
 fn with_values(mut table: Table) -> Table {
-    for at in (0..table.columns.len()).rev() {
+    let columns = if table.rows.is_empty() { 0 } else { table.columns.len() };
+    for at in (0..columns).rev() {
         if table.rows.iter().all(|row| row.get(at).is_none_or(|cell| cell.text.is_empty())) {
             table.columns.remove(at);
             table.rows.iter_mut().for_each(|row| drop(row.splice(at..(at + 1).min(row.len()), [])));
