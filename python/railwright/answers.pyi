@@ -3123,6 +3123,12 @@ class Pause(Record):
     @property
     def lost(self) -> float:
         """Median cost of one, in seconds."""
+    @property
+    def evaluation(self) -> bool:
+        """True if the log has an evaluation in most of them, and hardly any elsewhere."""
+    @property
+    def checkpoint(self) -> bool:
+        """The same for checkpoints."""
 
 class Restart(Record):
     """A restart of the run within the log."""
@@ -7091,8 +7097,8 @@ class ProfileLine(Record):
     def share(self) -> float:
         """Share of the total time (0 to 1)."""
     @property
-    def gpu_hours_per_day(self) -> float:
-        """Accelerator-hours per day, for the whole job."""
+    def gpu_hours_per_day(self) -> float | None:
+        """Accelerator-hours per day, for the whole job; `None` with too few steps."""
     @property
     def parts(self) -> Rows[ProfilePart]:
         """Its components, largest first."""
@@ -9490,7 +9496,7 @@ class Culprit(Record):
         """The class of the cause."""
     @property
     def cause_name(self) -> str:
-        """Name of the cause: a rank without a device has a slow processor, not a slow chip."""
+        """Name of the cause. That of a slow host is its activity in most of its longest delays, if recorded (`data loading`). A rank without a device has a slow processor, not a slow chip."""
     @property
     def evidence(self) -> Rows[StragglersEvidence]:
         """Three numbers as evidence of the cause."""

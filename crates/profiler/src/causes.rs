@@ -22,8 +22,10 @@ pub(crate) use trials::{Trials, is_convolution};
 
 use crate::RankTrace;
 use crate::occupancy::Intervals;
+use crate::trace::{HostKind, NONE};
 use crate::waterfall::Label;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Reason why a device was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -139,12 +141,51 @@ pub(crate) fn planned(trace: &RankTrace) -> Intervals {
     within(trace, &[Cause::Checkpoint, Cause::Evaluation])
 }
 
+/// Causes of a late host that a frame proves. Excludes calls that wait for the device or for other ranks, and
+/// compilation: long launches count as it, and they may be those of a slow host.
+const OF_HOST: [Cause; 5] =
+    [Cause::Allocation, Cause::DataLoading, Cause::GarbageCollection, Cause::Checkpoint, Cause::Evaluation];
+
+/// Tests whether a name is that of a cause of a late host.
+pub(crate) fn is_of_host(name: &str) -> bool {
+    OF_HOST.iter().any(|cause| cause.name() == name)
+}
+
+/// Recorded cause of a host's delays (from, until): the innermost one that lasts for at least half of them.
+/// Counts threads that launch, because work of others delays no launch.
+pub(crate) fn of_delays(trace: &RankTrace, delays: &[(i64, i64)]) -> Option<Cause> {
+    let all: i64 = delays.iter().map(|(from, until)| (until - from).max(0)).sum();
+    let during = |cause: &Cause| {
+        let times = within_launching(trace, &[*cause]);
+        delays.iter().map(|&(from, until)| times.within(from, until)).sum::<i64>()
+    };
+    let long = OF_HOST.into_iter().map(|cause| (during(&cause), cause));
+    long.filter(|&(time, _)| all > 0 && 2 * time >= all).min_by_key(|&(time, _)| time).map(|found| found.1)
+}
+
+/// Time of a rank's launching threads in frames with one of these causes; of all threads without launches.
+fn within_launching(trace: &RankTrace, causes: &[Cause]) -> Intervals {
+    let host = &trace.host;
+    let calls = host.kinds().iter().zip(host.correlations()).zip(host.threads());
+    let launching: BTreeSet<u32> = calls
+        .filter(|((kind, correlation), _)| **kind == HostKind::Runtime && **correlation != NONE)
+        .map(|(_, thread)| *thread)
+        .collect();
+    in_frames(trace, causes, |thread| launching.is_empty() || launching.contains(&thread))
+}
+
 /// Time of a rank's host in frames with one of these causes.
 fn within(trace: &RankTrace, causes: &[Cause]) -> Intervals {
+    in_frames(trace, causes, |_| true)
+}
+
+/// Time of some threads of a rank in frames with one of these causes.
+fn in_frames(trace: &RankTrace, causes: &[Cause], is_thread: impl Fn(u32) -> bool) -> Intervals {
     let table = CauseTable::shared();
     let host = &trace.host;
     let mut known: Vec<Option<Vec<u8>>> = vec![None; trace.names.len()];
     let rows = host.kinds().iter().zip(host.names()).enumerate().filter_map(|(at, (kind, name))| {
+        host.threads().get(at).filter(|thread| is_thread(**thread))?;
         let cell = known.get_mut(name.0 as usize)?;
         let places = cell.get_or_insert_with(|| table.places(*kind, trace.names.get(*name)));
         let (start, end) = (*host.starts().get(at)?, *host.ends().get(at)?);

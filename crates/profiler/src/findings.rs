@@ -56,7 +56,7 @@ use crate::telemetry::Health;
 use crate::trace::GpuKind;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
-use crate::windows::{CutBy, Windows};
+use crate::windows::Windows;
 use indexmap::IndexMap;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -217,12 +217,7 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
-            .filter(|_| {
-                step > 0.0
-                    && context.windows.repeat()
-                    && context.windows.cut_by != CutBy::Nothing
-                    && !finding.one_off
-            })
+            .filter(|_| step > 0.0 && context.windows.recur() && !finding.one_off)
             .map(|cost| (cost / step).clamp(0.0, 1.0) * f64::from(context.job.world_size.max(1)) * 24.0);
     }
     found.sort_by(|a, b| {

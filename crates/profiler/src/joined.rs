@@ -9,7 +9,7 @@ use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
 use crate::collectives::Least;
 use crate::communication::NameTable;
-use crate::groups::{Groups, Layout, infer};
+use crate::groups::{Evidence, Groups, Layout, infer};
 use crate::matching::{Alike, Collective, Matching, Part, Tiling, parts};
 use crate::workers::{OneByOne, Workers};
 use railwright_spec::human;
@@ -17,6 +17,7 @@ use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 use seen::Seen;
 pub(crate) use seen::speaks_of_experts;
+use std::collections::BTreeMap;
 
 /// Options of joining.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +116,8 @@ pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> 
         );
         warnings.push(Warning::new("layout-world-size", message));
     }
-    warnings.extend(guessed(&matching, job.world_size));
+    warnings.extend(layout.and_then(|layout| unfit(&groups, layout)));
+    warnings.extend(guessed(&matching, job.world_size, layout.is_some()));
     warnings.extend(mismatches(job, &matching, &groups));
     let ranks_missing = job.members.len() < job.world_size as usize;
     let alike = Alike::of(&matching);
@@ -123,8 +125,30 @@ pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> 
     Joined { groups, matching, clocks, warnings, ranks_missing, alike, least, layout: layout.cloned() }
 }
 
-/// A warning about sets of ranks inferred from ends of collectives.
-fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
+/// A warning about groups that fit no dimension of the sizes set by the user. A group of all ranks beside
+/// groups that fit is none of them: frameworks have one for flags and metrics.
+fn unfit(groups: &Groups, layout: &Layout) -> Option<Warning> {
+    let fits = groups.groups.iter().any(|group| group.dimension.evidence == Evidence::Sizes);
+    let unknown = groups.groups.iter().filter(|group| {
+        let is_all = u64::from(group.size) == layout.world();
+        group.size > 1 && group.dimension.evidence == Evidence::Nothing && !(fits && is_all)
+    });
+    let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+    unknown.for_each(|group| *sizes.entry(group.size).or_default() += 1);
+    if sizes.is_empty() {
+        return None;
+    }
+    let list: Vec<String> = sizes
+        .iter()
+        .map(|(size, count)| format!("{} of {size} ranks", human::several(*count, "group")))
+        .collect();
+    let text = format!("no dimension of the layout fits {}: their dimension stays unknown", list.join(", "));
+    Some(Warning::new("layout-fits-no-group", text))
+}
+
+/// A warning about sets of ranks inferred from ends of collectives. `stated` is true if the user has set the
+/// layout.
+fn guessed(matching: &Matching, world: u32, stated: bool) -> Option<Warning> {
     let time = |apart: f64| human::seconds(Seconds::new(apart * 1e-9));
     let sets = |tiling: Tiling| match (world / tiling.size.max(1), tiling.stride) {
         (1, _) => format!("one group of {}", tiling.size),
@@ -143,7 +167,9 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     let messages = matching.pipelines.map(|tiling| format!("messages: pipelines, {}", sets(tiling)));
     let inferred: Vec<String> = inferred.chain(messages).collect();
     let unspecified: Vec<String> = matching.unspecified.iter().map(ToString::to_string).collect();
-    if inferred.is_empty() && unspecified.is_empty() {
+    // Sets that the stated layout confirms need no remark.
+    let confirmed = stated && matching.inferred.iter().all(|one| one.or.is_none() && one.next.is_none());
+    if unspecified.is_empty() && (inferred.is_empty() || confirmed) {
         return None;
     }
     let mut parts = vec!["no trace records process groups".to_owned()];
@@ -153,9 +179,12 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     if !unspecified.is_empty() {
         parts.push(format!("not determined for {}: waits there are unknown", unspecified.join(", ")));
     }
-    let hint =
-        if unspecified.is_empty() { "Specify the layout if that is wrong" } else { "Specify the layout" };
-    let text = format!("{}. {hint}", parts.join("; "));
+    let hint = match (stated, unspecified.is_empty()) {
+        (true, _) => "",
+        (false, true) => ". Specify the layout if that is wrong",
+        (false, false) => ". Specify the layout",
+    };
+    let text = format!("{}{hint}", parts.join("; "));
     Some(Warning::new("groups-inferred-from-ends", text))
 }
 

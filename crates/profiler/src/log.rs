@@ -16,6 +16,7 @@ mod frameworks;
 pub mod judge;
 pub mod lines;
 mod numbers;
+mod planned;
 mod progress;
 mod trainer;
 

@@ -94,12 +94,12 @@ fn lines(out: &mut String, report: &Report) {
     for line in &report.lines {
         let _ = writeln!(
             out,
-            "<tr class=\"line\"><td><i class=\"{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td></tr>",
+            "<tr class=\"line\"><td><i class=\"{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             class(line.group),
             markup(&human::part(&line.part.name)),
             time(line.part.mean),
             percent(line.part.share),
-            line.gpu_hours_per_day
+            line.gpu_hours_per_day.map_or_else(String::new, |hours| format!("{hours:.1}"))
         );
         for part in &line.parts {
             row(out, part);
@@ -223,8 +223,7 @@ fn notes(out: &mut String, report: &Report) {
     };
     list("Findings", report.findings.iter().map(|f| format!("{}. {}", f.message, f.advice)).collect());
     list("Doubts", report.warnings.iter().map(|w| format!("{} ({})", w.message, w.id)).collect());
-    let repair = |repair: &crate::profile::Repair| format!("{}: {}", repair.file, repair.words());
-    list("Repaired", report.repairs.iter().map(repair).collect());
+    list("Repaired", crate::profile::Repair::listed(&report.repairs, usize::MAX));
 }
 
 const STYLE: &str = "\

@@ -1,6 +1,8 @@
 //! Recordings without groups, steps and passes: only kernels, as from Nsight Systems and old versions of
 //! PyTorch.
 
+mod jobs;
+
 use proptest::prelude::*;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::groups::{Evidence, Layout, RankSet};
@@ -175,4 +177,27 @@ proptest! {
             prop_assert!(apart.abs() < 5_000, "rank {}: {apart} ns", clock.rank);
         }
     }
+}
+
+/// Four V100 exchange embeddings in one group, without recorded groups.
+#[test]
+fn a_group_that_fits_no_dimension_of_the_layout_stays_unknown() {
+    let folder = "torchrec_v100_4r/sst_long_a2a_optimizer_3";
+    let of = |layout: &str| {
+        let options = JoinOptions { layout: Layout::read(layout).ok(), ..JoinOptions::default() };
+        let joined = join(&mut jobs::job(folder, ".json.gz"), &options);
+        let dimensions: Vec<Dimension> =
+            joined.groups.groups.iter().map(|group| group.dimension.dimension).collect();
+        let ids: Vec<String> = joined.warnings.iter().map(|warning| warning.id.clone()).collect();
+        let text: String = joined.warnings.iter().map(|warning| warning.message.clone()).collect();
+        (dimensions, ids, text)
+    };
+    let (dimensions, ids, text) = of("dp=2,tp=2");
+    assert_eq!(dimensions, [Dimension::Other]);
+    assert!(ids.iter().any(|id| id == "layout-fits-no-group"), "{text}");
+    assert!(!text.contains("Specify the layout"), "{text}");
+    // The layout confirms the group, so that nothing is left to specify.
+    let (dimensions, ids, _) = of("dp=4");
+    assert_eq!(dimensions, [Dimension::Data]);
+    assert!(ids.iter().all(|id| !id.starts_with("layout-") && id != "groups-inferred-from-ends"), "{ids:?}");
 }

@@ -110,13 +110,7 @@ impl Answer for Read {
         );
         pairs.push(("slow steps", share.into()));
         if let Some(pause) = log.pause {
-            let text = format!(
-                "{1} lost every {0} iterations ({2} times)",
-                pause.period,
-                human::seconds(Seconds::new(pause.lost)),
-                pause.count
-            );
-            pairs.push(("pause", Cell::new(text, Tone::Doubtful)));
+            pairs.push(("pause", Cell::new(pause.words(), Tone::Doubtful)));
         }
         if log.skipped + log.not_a_number > 0 {
             let text = format!("{} skipped, {} not a number", log.skipped, log.not_a_number);
@@ -230,19 +224,17 @@ fn timers(log: &Judged, document: &mut Document) {
         return;
     }
     document.heading_with("timers", "medians");
-    let columns = vec![
-        Column::words("timer"),
-        Column::numbers("slowest rank"),
-        Column::numbers("fastest rank"),
-        Column::numbers("share of step"),
-    ];
+    // With one number per timer, the log does not distinguish ranks.
+    let is_of_ranks = log.timers.iter().any(|(_, high, low)| high != low);
+    let times: &[&str] = if is_of_ranks { &["slowest rank", "fastest rank"] } else { &["time"] };
+    let names = times.iter().chain(&["share of step"]).map(|name| Column::numbers(name));
+    let columns = std::iter::once(Column::words("timer")).chain(names).collect();
     let rows = log.timers.iter().take(SHOWN).map(|(name, high, low)| {
-        vec![
-            name.as_str().into(),
-            Cell::seconds(Seconds::new(*high)),
-            Cell::seconds(Seconds::new(*low)),
-            Cell::percent(high / log.step_time),
-        ]
+        let cells = [high, low].into_iter().take(times.len()).map(|time| Cell::seconds(Seconds::new(*time)));
+        std::iter::once(Cell::from(name.as_str()))
+            .chain(cells)
+            .chain([Cell::percent(high / log.step_time)])
+            .collect()
     });
     document.table(Table { columns, rows: rows.collect() });
 }

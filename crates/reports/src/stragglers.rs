@@ -124,7 +124,7 @@ fn verdict(report: &StragglerReport) -> Cell {
     };
     let several = match report.culprits.len() {
         1 => String::new(),
-        more => format!(" ; {} more {} of delay", more - 1, if more == 2 { "cause" } else { "causes" }),
+        more => format!("; {} more {} of delay", more - 1, if more == 2 { "cause" } else { "causes" }),
     };
     let cost = first.certainty.worded(&time(first.cost_s * 1e9).text);
     let what = match first.kind {
@@ -148,13 +148,8 @@ fn verdict(report: &StragglerReport) -> Cell {
 
 /// A short description of a straggler.
 fn what(named: &Named) -> String {
-    let ranks = RankSet::new(&named.ranks);
-    match (named.stage, named.ranks.as_slice()) {
-        (Some(stage), [one]) => format!("stage {stage} (rank {one})"),
-        (Some(stage), _) => format!("stage {stage} (ranks {ranks})"),
-        (None, [one]) => format!("rank {one}"),
-        (None, _) => format!("ranks {ranks}"),
-    }
+    let ranks = RankSet::new(&named.ranks).words();
+    named.stage.map_or_else(|| ranks.clone(), |stage| format!("stage {stage} ({ranks})"))
 }
 
 /// All named ranks, links and stages, if there are several.
@@ -212,10 +207,14 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
         _ if doubted => "waits attributed to each rank; the cause of the delay is unknown".to_owned(),
-        None => {
-            "cost: saving per step if only this rank is fixed, by replay; waits are attributed to the rank that causes them"
-                .to_owned()
-        }
+        None => format!(
+            "cost: saving per step if only this rank is fixed, by replay; {}",
+            if passes_on(report) {
+                "passed on: no delay of its own, late because of others, as behind the slow link or stage"
+            } else {
+                "waits are attributed to the rank that causes them"
+            }
+        ),
         Some(reason) => {
             format!(
                 "upper bounds on the cost per step ({reason}); waits are attributed to the rank that causes them"
@@ -264,13 +263,31 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         }
         row
     });
-    document.table(Table { columns, rows: rows.collect() });
+    document.table(with_values(Table { columns, rows: rows.collect() }));
+}
+
+/// A table without its columns that have no value in any row, such as hosts that are not recorded.
+fn with_values(mut table: Table) -> Table {
+    let columns = if table.rows.is_empty() { 0 } else { table.columns.len() };
+    for at in (0..columns).rev() {
+        if table.rows.iter().all(|row| row.get(at).is_none_or(|cell| cell.text.is_empty())) {
+            table.columns.remove(at);
+            table.rows.iter_mut().for_each(|row| drop(row.splice(at..(at + 1).min(row.len()), [])));
+        }
+    }
+    table
+}
+
+/// Tests whether a link or a stage is slow: ranks behind it are late, too.
+fn passes_on(report: &StragglerReport) -> bool {
+    report.culprits.iter().any(|one| one.kind != Kind::Rank && one.work().is_none())
 }
 
 /// The cause of a rank's delay, or the reason why it is not reported.
 fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
     match culprit.cost {
         _ if culprit.is_straggler => culprit.cause_name,
+        cost if cost <= 0.0 && passes_on(report) => "passed on",
         cost if cost <= 0.0 => "no delay",
         cost if cost <= report.noise => "below threshold",
         // Its cost alone is also part of the cost of reported ranks.
@@ -298,7 +315,7 @@ fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
             Cell::whole(u64::from(rank.last)),
         ]
     });
-    document.table(Table { columns, rows: rows.collect() });
+    document.table(with_values(Table { columns, rows: rows.collect() }));
 }
 
 fn value(evidence: &Evidence, value: f64) -> Cell {
@@ -312,15 +329,15 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]
     });
-    document.table(Table { columns, rows: rows.collect() });
+    document.table(with_values(Table { columns, rows: rows.collect() }));
     let columns = vec![
         Column::numbers("step"),
-        Column::numbers("start"),
-        Column::numbers("duration"),
+        Column::numbers("start").expendable(2),
+        Column::numbers("duration").expendable(1),
         Column::numbers("excess"),
         Column::numbers("waits caused"),
-        Column::words("next operation"),
-        Column::words("annotation").expendable(1),
+        Column::words("next operation").expendable(3),
+        Column::words("annotation"),
     ];
     let rows = culprit.moments.iter().map(|moment| {
         vec![
@@ -336,7 +353,7 @@ fn of_culprit(document: &mut Document, culprit: &Culprit) {
             moment.annotation.as_deref().unwrap_or_default().into(),
         ]
     });
-    document.table(Table { columns, rows: rows.collect() });
+    document.table(with_values(Table { columns, rows: rows.collect() }));
 }
 
 /// Steps in which a link is slow.
@@ -378,5 +395,5 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             if report.verdict == Verdict::CannotTell { "unknown".into() } else { time(group.cost) },
         ]
     });
-    document.table(Table { columns, rows: rows.collect() });
+    document.table(with_values(Table { columns, rows: rows.collect() }));
 }

@@ -48,6 +48,11 @@ impl CauseClass {
         }
     }
 
+    /// Tests whether a name of a cause is that of a late host: slow, or in a recorded activity.
+    pub fn is_of_host(name: &str) -> bool {
+        name == Self::SlowHost.name() || crate::causes::is_of_host(name)
+    }
+
     /// Name of the cause. On a rank without a device (`from_host`), operators run on processors.
     pub const fn called(self, from_host: bool) -> &'static str {
         match self {

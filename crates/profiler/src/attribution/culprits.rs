@@ -15,6 +15,7 @@ use super::steps;
 use super::stretch::Stretch;
 use super::uneven::uneven;
 use crate::Job;
+use crate::causes::{Cause, of_delays};
 use crate::certainty::Certainty;
 use crate::trace::{HostActivity, HostKind};
 
@@ -50,6 +51,9 @@ impl Measured<'_> {
         let span = self.mending.span(&[Delay::Member(member)]);
         let cost = ((self.base - span) as f64 / count).max(0.0);
         let (cause, evidence) = self.cause(member);
+        let moments = self.moments(member);
+        let called = cause.called(self.occupancies[member].host_alone);
+        let host = if cause == CauseClass::SlowHost { self.host_cause(member, &moments) } else { None };
         Culprit {
             rank: job.members[member].rank,
             host: job.members[member].trace.identity.host.clone(),
@@ -63,9 +67,9 @@ impl Measured<'_> {
             lateness: charges.lateness[member] as f64 / count,
             last: charges.last[member],
             cause,
-            cause_name: cause.called(self.occupancies[member].host_alone),
+            cause_name: host.map_or(called, Cause::name),
             evidence,
-            moments: self.moments(member),
+            moments,
         }
     }
 
@@ -111,6 +115,16 @@ impl Measured<'_> {
         (cause, evidence)
     }
 
+    /// Recorded cause of a late host in the intervals with the largest waits.
+    fn host_cause(&self, member: usize, moments: &[Moment]) -> Option<Cause> {
+        let delay = |moment: &Moment| {
+            let until = self.origin() + moment.start + moment.own;
+            (until - moment.excess, until)
+        };
+        let delays: Vec<(i64, i64)> = moments.iter().map(delay).collect();
+        of_delays(&self.job.members[member].trace, &delays)
+    }
+
     /// Intervals of a member with the largest waits.
     fn moments(&self, member: usize) -> Vec<Moment> {
         let here = (member as u32, 0)..=(member as u32, u32::MAX);
@@ -147,4 +161,50 @@ fn activity(job: &Job, member: usize, (from, until): (i64, i64)) -> Option<Strin
         .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
         .min_by_key(|row| (row.duration(), std::cmp::Reverse(row.start)))?;
     Some(trace.names.get(innermost.name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::{CauseClass, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// A host that stands still, with a frame over a part of that time.
+    #[test]
+    fn the_recorded_activity_of_a_late_host_is_its_cause() {
+        let plan = Synthetic { data: 8, stalls: vec![(6, 2, 20_000_000)], ..Synthetic::default() };
+        let bare = straggler_report(&mut plan.job(), &JoinOptions::default());
+        let moment = &bare.ranks[0].moments[0];
+        let end = bare.origin + moment.start + moment.own;
+        let of = |name: &str, covered: i64, beside: Option<u32>| {
+            let mut job = plan.job();
+            let trace = &mut job.members[6].trace;
+            let launching = trace.host.iter().find(|row| row.correlation.is_some()).expect("a launch").thread;
+            let row = HostActivity {
+                start: end - covered,
+                end,
+                name: trace.names.intern(name),
+                kind: HostKind::Operator,
+                thread: beside.map_or(launching, |other| launching + other),
+                ..HostActivity::default()
+            };
+            trace.host.push(row);
+            trace.host.sort();
+            let report = straggler_report(&mut job, &JoinOptions::default());
+            assert_eq!((report.ranks[0].rank, report.ranks[0].cause), (6, CauseClass::SlowHost));
+            assert_eq!(report.culprits[0].cause, report.ranks[0].cause_name);
+            report.ranks[0].cause_name
+        };
+        let loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+        let most = moment.excess * 9 / 10;
+        assert_eq!(bare.ranks[0].cause_name, "slow host");
+        assert_eq!(of(loader, most, None), "data loading");
+        assert_eq!(of("save_checkpoint", most, None), "checkpoint");
+        assert_eq!(of("gc.collect", most, None), "garbage collection");
+        assert_eq!(of("aten::mm", most, None), "slow host");
+        // Less than half of the delay, and a thread without launches.
+        assert_eq!(of(loader, moment.excess / 4, None), "slow host");
+        assert_eq!(of(loader, most, Some(1)), "slow host");
+    }
 }

@@ -44,7 +44,7 @@ pub(super) fn nodes(job: &Job) -> BTreeMap<u32, Node<'_>> {
 pub(super) fn join_nodes(job: &Job, named: &[Named]) -> Vec<Named> {
     let nodes = nodes(job);
     let node = |one: &Named| {
-        let is_host = one.kind == Kind::Rank && one.cause == CauseClass::SlowHost.name();
+        let is_host = one.kind == Kind::Rank && CauseClass::is_of_host(one.cause);
         let mut of = one.ranks.iter().map(|rank| nodes.get(rank));
         let first = of.next().flatten().filter(|_| is_host)?;
         of.all(|other| other == Some(first)).then_some(first)
@@ -62,7 +62,8 @@ pub(super) fn join_nodes(job: &Job, named: &[Named]) -> Vec<Named> {
     let mut joined: Vec<Named> = Vec::with_capacity(named.len());
     for one in named.iter().cloned() {
         let own = node(&one).filter(|own| slow.contains(own));
-        match joined.iter_mut().find(|other| own.is_some() && node(other) == own) {
+        match joined.iter_mut().find(|other| own.is_some() && node(other) == own && other.cause == one.cause)
+        {
             Some(other) => {
                 other.ranks.extend(one.ranks);
                 other.ranks.sort_unstable();

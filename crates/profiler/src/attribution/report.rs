@@ -50,7 +50,8 @@ pub struct Culprit {
     pub last: u32,
     /// The class of the cause.
     pub cause: CauseClass,
-    /// Name of the cause: a rank without a device has a slow processor, not a slow chip.
+    /// Name of the cause. That of a slow host is its activity in most of its longest delays, if recorded
+    /// (`data loading`). A rank without a device has a slow processor, not a slow chip.
     pub cause_name: &'static str,
     /// Three numbers as evidence of the cause.
     pub evidence: Vec<Evidence>,

@@ -63,7 +63,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
                Cost: that time. Waiting within a message is a bubble, not a transfer.\n\n\
                Remedies: `--overlap-p2p-communication`, fewer virtual stages, messages sharded over \
                tensor-parallel ranks.",
-        advice: "overlap messages with passes, or use fewer virtual stages",
+        advice: "overlap messages with passes (`--overlap-p2p-communication`), or divide them among tensor-parallel ranks",
     },
     Exposed {
         dimension: Dimension::Data,

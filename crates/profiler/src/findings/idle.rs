@@ -351,7 +351,7 @@ impl Rule for IdleCause {
                     "hosts run functions of 1 ms or longer outside operators".to_owned()
                 }
                 (true, Cause::Unknown) => {
-                    "the cause is unknown: the host trace has neither an operator nor a frame".to_owned()
+                    "host-bound time without a recorded operator or frame: its cause is unknown".to_owned()
                 }
                 (false, Cause::Unknown) => match remedies::annotation(&rows) {
                     _ if mostly(&rows, is_compiled) => {

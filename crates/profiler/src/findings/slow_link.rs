@@ -53,7 +53,7 @@ impl Rule for SlowLink {
                     },
                 ),
                 None => (
-                    format!("transfers between ranks {ranks} are slow"),
+                    format!("transfers between {} are slow", RankSet::new(&named.ranks).words()),
                     transfers
                         .map(|group| {
                             let operation = group.operation.map_or("unknown", |operation| operation.name());

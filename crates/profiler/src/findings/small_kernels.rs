@@ -88,10 +88,14 @@ impl Rule for SmallKernels {
             cost: Some(lost),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(names.iter().copied())),
-            evidence: [format!("{} such gaps per step, {} in total", context.per_step(count), time(lost))]
-                .into_iter()
-                .chain(context.costliest(names, 3))
-                .collect(),
+            evidence: [format!(
+                "gaps of this kind: {} per step, {} in total",
+                context.per_step(count),
+                time(lost)
+            )]
+            .into_iter()
+            .chain(context.costliest(names, 3))
+            .collect(),
             advice: if 2 * zeroed > all {
                 "these kernels clear gradients: `zero_grad(set_to_none=True)` launches none of them"
             } else {

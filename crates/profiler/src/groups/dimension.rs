@@ -98,12 +98,15 @@ pub fn infer(
         if group.dimension.evidence != Evidence::Nothing {
             continue;
         }
+        let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
+        // Sizes set by the user exclude what the group's set and operations suggest.
+        let allowed =
+            |dimension: &Dimension| layout.is_none_or(|l| l.allows(*dimension, group.ranks.as_ref(), size));
         let tiled = group.ranks.as_ref().and_then(|set| tiles.get(&(set.stride()?, set.len())).copied());
-        if let Some(dimension) = tiled {
+        if let Some(dimension) = tiled.filter(allowed) {
             group.dimension = GroupDimension::known(dimension, Evidence::Tiling);
             continue;
         }
-        let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         let mut ask = || {
             let profile = profile(at);
             // All ranks of a job also exchange embeddings and samples.
@@ -131,7 +134,7 @@ pub fn infer(
             _ => ask(),
         };
         *answer = does;
-        if let Some(dimension) = does.dimension {
+        if let Some(dimension) = does.dimension.filter(allowed) {
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
         } else if does.scalars && size < world {
             let label = "norms and flags".to_owned();
@@ -149,7 +152,8 @@ pub fn infer(
         if world < 2 || size != world || group.dimension.evidence != Evidence::Nothing {
             continue;
         }
-        group.dimension = if !others && answer.reduces {
+        let allowed = layout.is_none_or(|l| l.allows(Dimension::Data, group.ranks.as_ref(), size));
+        group.dimension = if !others && answer.reduces && allowed {
             GroupDimension::known(Dimension::Data, Evidence::Operations)
         } else {
             GroupDimension {

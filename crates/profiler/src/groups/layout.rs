@@ -82,8 +82,9 @@ impl Layout {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))
     }
 
-    /// Dimension of a set of ranks, by its size and stride. For a set over several neighbouring dimensions,
-    /// the outermost of them with a size above 1.
+    /// Dimension of a set of ranks, by its size and stride. A set over several neighbouring dimensions has
+    /// one only if all of them hold equal weights (data, context, expert): data, as gradients are reduced
+    /// over it.
     pub fn dimension(&self, set: &RankSet) -> Option<Dimension> {
         let (stride, size) = (set.stride()?, set.len());
         let start = *set.ranks().first()?;
@@ -91,15 +92,57 @@ impl Layout {
             let sizes = self.sizes[..from].iter();
             let inner = sizes.fold(1_u64, |inner, &(_, size)| inner.saturating_mul(u64::from(size)));
             let mut together = 1_u64;
+            let mut joined: Vec<Dimension> = Vec::new();
             for &(dimension, width) in &self.sizes[from..] {
                 together = together.saturating_mul(u64::from(width));
+                if width > 1 {
+                    joined.push(dimension);
+                }
                 let fits = u64::from(stride) == inner && u64::from(size) == together && width > 1;
                 if fits && u64::from(start) % inner.saturating_mul(together) < inner {
-                    return Some(dimension);
+                    return match joined.as_slice() {
+                        [one] => Some(*one),
+                        several => (several.contains(&Dimension::Data)
+                            && several.iter().all(|one| Self::holds_replicas(*one)))
+                        .then_some(Dimension::Data),
+                    };
                 }
             }
         }
         None
+    }
+
+    /// Tests whether ranks along a dimension hold equal dense weights.
+    const fn holds_replicas(dimension: Dimension) -> bool {
+        matches!(dimension, Dimension::Data | Dimension::Context | Dimension::Expert)
+    }
+
+    /// Tests whether a group of `size` ranks (`set`, if known) can serve a dimension: its ranks differ in
+    /// that dimension alone. Gradients are reduced over context and experts too. Experts that are not listed
+    /// are divided among other ranks of a stage.
+    pub fn allows(&self, dimension: Dimension, set: Option<&RankSet>, size: u32) -> bool {
+        let listed = |one: Dimension| self.place(one).is_some();
+        let is_own = |one: Dimension| match dimension {
+            Dimension::Data => Self::holds_replicas(one),
+            Dimension::Expert if !listed(Dimension::Expert) => one != Dimension::Pipeline,
+            _ => one == dimension,
+        };
+        let Some(set) = set else {
+            let own = self.sizes.iter().filter(|&&(one, _)| is_own(one));
+            let most = own.fold(1_u64, |most, &(_, size)| most.saturating_mul(u64::from(size)));
+            return u64::from(size) <= most;
+        };
+        let mut inner = 1_u64;
+        for &(one, width) in &self.sizes {
+            let position = |rank: &u32| u64::from(*rank) / inner % u64::from(width);
+            let mut positions = set.ranks().iter().map(position);
+            let first = positions.next();
+            if !is_own(one) && positions.any(|other| Some(other) != first) {
+                return false;
+            }
+            inner = inner.saturating_mul(u64::from(width));
+        }
+        set.ranks().iter().all(|rank| u64::from(*rank) < inner)
     }
 }
 
@@ -116,6 +159,30 @@ mod tests {
         assert_eq!(layout.dimension(&RankSet::new(&[3, 11])), Some(Dimension::Pipeline));
         assert_eq!(layout.dimension(&RankSet::new(&[7, 8])), None);
         assert_eq!(layout.dimension(&RankSet::new(&[0, 1, 5])), None);
+    }
+
+    #[test]
+    fn sets_over_several_dimensions_have_one_only_if_their_ranks_hold_equal_weights() {
+        let all = RankSet::new(&[0, 1, 2, 3]);
+        let of = |text: &str| Layout::read(text).unwrap().dimension(&all);
+        assert_eq!(of("dp=2,tp=2"), None);
+        assert_eq!(of("tp=2,pp=2"), None);
+        assert_eq!(of("cp=2,dp=2"), Some(Dimension::Data));
+        assert_eq!(of("ep=2,dp=2"), Some(Dimension::Data));
+        assert_eq!(of("dp=4"), Some(Dimension::Data));
+    }
+
+    #[test]
+    fn ranks_of_a_group_differ_in_its_dimension_alone() {
+        let layout = Layout::read("tp=2,cp=2,dp=2,pp=2").unwrap();
+        let allows = |dimension, ranks: &[u32]| {
+            layout.allows(dimension, Some(&RankSet::new(ranks)), ranks.len() as u32)
+        };
+        assert!(allows(Dimension::Pipeline, &[1, 9]) && !allows(Dimension::Pipeline, &[1, 8]));
+        assert!(allows(Dimension::Data, &[0, 2, 4, 6]) && !allows(Dimension::Data, &[0, 1]));
+        assert!(allows(Dimension::Expert, &[0, 1, 2, 3]) && !allows(Dimension::Expert, &[0, 8]));
+        assert!(!allows(Dimension::Tensor, &[16, 17]));
+        assert!(layout.allows(Dimension::Tensor, None, 2) && !layout.allows(Dimension::Tensor, None, 4));
     }
 
     #[test]

@@ -73,6 +73,25 @@ impl RankSet {
     }
 }
 
+impl RankSet {
+    /// The set for a sentence: `rank 3`, `ranks 0-7`, `ranks 1-61 (every 4th)`.
+    pub fn words(&self) -> String {
+        let nth = |n: u32| match (n % 10, n % 100) {
+            (1, rest) if rest != 11 => "st",
+            (2, rest) if rest != 12 => "nd",
+            (3, rest) if rest != 13 => "rd",
+            _ => "th",
+        };
+        match (self.0.as_ref(), self.stride()) {
+            ([one], _) => format!("rank {one}"),
+            ([first, _, .., last], Some(stride)) if self.0.len() > 2 && stride > 1 => {
+                format!("ranks {first}-{last} (every {stride}{})", nth(stride))
+            }
+            _ => format!("ranks {self}"),
+        }
+    }
+}
+
 impl fmt::Display for RankSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let few = |ranks: &[u32]| ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -120,5 +139,11 @@ mod tests {
             let set = RankSet::new(&ranks);
             assert_eq!((set.to_string().as_str(), set.stride()), (text, stride));
         }
+        let words = |ranks: &[u32]| RankSet::new(ranks).words();
+        assert_eq!(words(&[1, 5, 9, 13]), "ranks 1-13 (every 4th)");
+        assert_eq!(words(&[0, 2, 4]), "ranks 0-4 (every 2nd)");
+        assert_eq!(words(&[1, 3]), "ranks 1,3");
+        assert_eq!(words(&[0, 1, 2]), "ranks 0-2");
+        assert_eq!(words(&[7]), "rank 7");
     }
 }

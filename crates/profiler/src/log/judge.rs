@@ -8,7 +8,9 @@
 use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
 use super::numbers::median;
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
 /// Run settings that are not in the log.
@@ -58,6 +60,32 @@ pub struct Pause {
     /// Median cost of one, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
+    /// True if the log has an evaluation in most of them, and hardly any elsewhere.
+    pub evaluation: bool,
+    /// The same for checkpoints.
+    pub checkpoint: bool,
+}
+
+impl Pause {
+    /// The pause in words, with its causes if the log has them.
+    pub fn words(&self) -> String {
+        let lost = human::seconds(Seconds::new(self.lost));
+        let causes = match self.causes() {
+            "" => String::new(),
+            causes => format!(": {causes}"),
+        };
+        format!("{lost} lost every {} iterations ({} times){causes}", self.period, self.count)
+    }
+
+    /// Its causes, for a sentence; empty if unknown.
+    pub const fn causes(&self) -> &'static str {
+        match (self.evaluation, self.checkpoint) {
+            (true, true) => "evaluation and checkpoint",
+            (true, false) => "evaluation",
+            (false, true) => "checkpoint",
+            (false, false) => "",
+        }
+    }
 }
 
 /// A range of iterations at one level.
@@ -219,7 +247,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
             }
         }
     }
-    let pause = period(&slow);
+    let lines: Vec<u64> = rows.iter().map(|row| log.reports[row.at].line).collect();
+    let pause = period(&slow).map(|pause| log.planned.explain(pause, &slow, &lines));
     let whole: f64 = rows.iter().map(|r| r.seconds * r.weight).sum();
     let slow_share =
         slow.iter().map(|s| s.lost).fold(0.0, |all, lost| all + lost) / whole.max(f64::MIN_POSITIVE);
@@ -367,6 +396,8 @@ fn period(slow: &[SlowStep]) -> Option<Pause> {
         period: period.round() as u64,
         count: slow.len() as u64,
         lost: median(&slow.iter().map(|s| s.lost).collect::<Vec<_>>()).unwrap_or_default(),
+        evaluation: false,
+        checkpoint: false,
     })
 }
 

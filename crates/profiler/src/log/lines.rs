@@ -7,6 +7,7 @@
 use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
 use super::numbers::{after, count_after, leading, median};
+use super::planned::Planned;
 use super::trainer::{self, Trainer};
 use railwright_spec::Portable as _;
 use serde::Serialize;
@@ -144,6 +145,9 @@ pub struct TrainingLog {
     deepspeed: DeepSpeed,
     #[serde(skip)]
     trainer: Trainer,
+    /// Evaluations and checkpoints.
+    #[serde(skip)]
+    pub(super) planned: Planned,
     /// Framework that wrote the reports.
     pub framework: Option<Framework>,
     times_from: TimesFrom,
@@ -303,6 +307,7 @@ impl TrainingLog {
         } else if line.contains("Rtt/Rnk") || line.contains("Etpt/Rnk") || line.contains("Pwr/Rnk") {
             self.straggler(line);
         } else {
+            self.planned.line(line, self.lines);
             self.timer(line);
         }
         if self.reports.len() > begun {

@@ -12,7 +12,7 @@ fn a_page_is_self_contained_and_escaped() {
     let line = |group, name: &str, share| Line {
         group,
         part: part(name, share),
-        gpu_hours_per_day: 3.0,
+        gpu_hours_per_day: Some(3.0),
         parts: vec![part("a part", share)],
     };
     let row = |rank| RankRow {

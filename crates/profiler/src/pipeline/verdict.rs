@@ -10,6 +10,7 @@ use crate::replay::Share;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A verdict of a pipeline report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -144,6 +145,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             time(s.cost)
         )
     });
+    let costliest = format!("{costliest}{}", in_turn(&stalls).unwrap_or_default());
     let message = if total == 0 {
         format!(
             "{} in {} cost nothing: slack absorbed them{excluded}",
@@ -165,6 +167,32 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     };
     let cost = total / page.steps.len().max(1) as i64;
     Some(Verdict { id: "pipeline-stalls", message, cost, certainty: Certainty::Replayed })
+}
+
+/// Minimum number of stalls, on as many ranks and in as many steps, that suggest one cause on all hosts.
+const VISITS: usize = 3;
+
+/// Minimum ratio of the shortest to the longest excess of stalls with one cause.
+const ALIKE: f64 = 0.5;
+
+/// Remark on stalls of similar length that visit ranks in different steps: hosts pause in turn.
+fn in_turn(stalls: &[&Stall]) -> Option<String> {
+    let ranks: BTreeSet<u32> = stalls.iter().map(|stall| stall.rank).collect();
+    let steps: BTreeSet<u32> = stalls.iter().map(|stall| stall.step).collect();
+    let least = stalls.iter().map(|stall| stall.excess).min()?;
+    let most = stalls.iter().map(|stall| stall.excess).max()?;
+    let is_one_cause = ranks.len() >= VISITS
+        && ranks.len().min(steps.len()) == stalls.len()
+        && least as f64 >= ALIKE * most as f64;
+    let ranks: Vec<u32> = ranks.into_iter().collect();
+    is_one_cause.then(|| {
+        format!(
+            ". They visit {} in different steps for {} to {}: hosts that pause in turn, as for garbage collection (not recorded)",
+            human::ranks(&ranks),
+            time(least),
+            time(most)
+        )
+    })
 }
 
 /// Place of a stall: its stage, or its ranks if it affects several.

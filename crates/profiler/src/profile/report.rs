@@ -243,7 +243,7 @@ pub(super) fn report(
         median_step_ns: windows.median_step(),
         warm_up: None,
         serving: None,
-        lines: lines(waterfall, job.world_size, part),
+        lines: lines(waterfall, windows.recur().then_some(job.world_size), part),
         causes: Vec::new(),
         roofline: None,
         estimated_wait,
@@ -334,7 +334,8 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     warnings
 }
 
-fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> Part) -> Vec<Line> {
+/// Lines of the first page. Hours per day need the number of ranks (`daily`).
+fn lines(waterfall: &Waterfall, daily: Option<u32>, part: impl Fn(String, i64) -> Part) -> Vec<Line> {
     let known = waterfall.ideal.is_some();
     let lines = Group::ALL.into_iter().map(|group| {
         let all = part(group.name(known).to_owned(), waterfall.total.group(group));
@@ -345,7 +346,8 @@ fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> P
         if matches!(parts.as_slice(), [one] if one.name == all.name || group == Group::Ideal) {
             parts.clear();
         }
-        Line { group, gpu_hours_per_day: all.share * f64::from(world_size) * 24.0, part: all, parts }
+        let gpu_hours_per_day = daily.map(|ranks| all.share * f64::from(ranks) * 24.0);
+        Line { group, gpu_hours_per_day, part: all, parts }
     });
     lines.filter(|line| line.part.time > 0).collect()
 }

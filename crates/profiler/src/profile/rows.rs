@@ -5,6 +5,7 @@
 use crate::causes::CauseRow;
 use crate::trace::DamageKind;
 use crate::waterfall::{Group, Parts, Totals};
+use railwright_spec::human;
 use railwright_step::{OperatorFamily, Phase};
 use serde::Serialize;
 
@@ -33,8 +34,8 @@ pub struct Line {
     /// Total of the group.
     #[serde(flatten)]
     pub part: Part,
-    /// Accelerator-hours per day, for the whole job.
-    pub gpu_hours_per_day: f64,
+    /// Accelerator-hours per day, for the whole job; `None` with too few steps.
+    pub gpu_hours_per_day: Option<f64>,
     /// Its components, largest first.
     pub parts: Vec<Part>,
 }
@@ -143,9 +144,39 @@ pub struct Repair {
 }
 
 impl Repair {
-    /// Description for a message.
-    pub fn words(&self) -> String {
-        let what = match self.kind {
+    /// Number of files with the same repair that are one line.
+    const SEVERAL: usize = 3;
+
+    /// Repairs of many files as one line each, then at most `most` others by file. The folder is in the title
+    /// of a report, and file names differ at the end.
+    pub fn listed(all: &[Self], most: usize) -> Vec<String> {
+        let of_kind = |kind| all.iter().filter(move |one| one.kind == kind);
+        let (alone, several): (Vec<&Self>, Vec<&Self>) =
+            all.iter().partition(|one| of_kind(one.kind).count() < Self::SEVERAL);
+        let mut kinds: Vec<DamageKind> = several.iter().map(|one| one.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let joint = |kind: DamageKind| {
+            let count = of_kind(kind).map(|one| one.count).fold(0_u64, u64::saturating_add);
+            let files = of_kind(kind).count() as u64;
+            format!("{} x {} in {}", human::whole(count), Self::what(kind), human::several(files, "file"))
+        };
+        let line = |one: &&Self| {
+            let name = one.file.rsplit('/').next().unwrap_or_default();
+            let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
+            format!("{}{}: {}", if start > 0 { "..." } else { "" }, &name[start..], one.words())
+        };
+        let mut lines: Vec<String> = kinds.into_iter().map(joint).collect();
+        lines.extend(alone.iter().take(most).map(line));
+        if let Some(more) = alone.len().checked_sub(most).filter(|more| *more > 0) {
+            lines.push(format!("and {more} more (all with --json)"));
+        }
+        lines
+    }
+
+    /// A kind of repair, after its number.
+    const fn what(kind: DamageKind) -> &'static str {
+        match kind {
             DamageKind::RepairedName => "names repaired",
             DamageKind::UnreadableEvent => "unreadable events dropped",
             DamageKind::BadTime => "events without a usable time dropped",
@@ -156,7 +187,12 @@ impl Repair {
             DamageKind::TrailingData => "text after the end ignored",
             DamageKind::PartialOverlap => "partly overlapping events, kept",
             DamageKind::UnmatchedBegin => "begins or ends without the other dropped",
-        };
+        }
+    }
+
+    /// Description for a message.
+    pub fn words(&self) -> String {
+        let what = Self::what(self.kind);
         match &self.first {
             Some((offset, word)) if !word.is_empty() => {
                 format!("{} x {what} (first at byte {offset}: {word})", self.count)

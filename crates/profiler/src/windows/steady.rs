@@ -4,7 +4,7 @@
 //! are annotated as warm-up, so that means exclude them. Keeps slow steps in the middle of a recording: they
 //! recur in a long run, so its mean includes them.
 
-use super::{StepWindow, Windows};
+use super::{CutBy, StepWindow, Windows};
 use crate::RankTrace;
 use crate::causes;
 use crate::occupancy::Intervals;
@@ -27,6 +27,8 @@ const REST: usize = 3;
 /// With fewer, minimum ratio of a leading step to the longest later one: no scatter of repeated work is that
 /// wide.
 const APART: f64 = 20.0;
+/// Minimum number of steps for a cost per day: fewer do not show what a usual step is.
+const FEWEST_FOR_A_DAY: usize = 3;
 /// Minimum share of a step covered by warm-up annotations.
 const ANNOTATED: f64 = 0.5;
 
@@ -168,6 +170,12 @@ impl Windows {
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         let most = REPEATS * median(&durations).max(1.0);
         durations.iter().all(|duration| *duration <= most)
+    }
+
+    /// Tests whether these steps are enough for a cost per day: repetitions of one step, at least
+    /// [`FEWEST_FOR_A_DAY`].
+    pub fn recur(&self) -> bool {
+        self.steps.len() >= FEWEST_FOR_A_DAY && self.cut_by != CutBy::Nothing && self.repeat()
     }
 
     /// Ratio of the longest step to the median.

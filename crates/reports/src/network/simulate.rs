@@ -67,12 +67,16 @@ impl Answer for Simulated {
             Some(over) => (over.median, format!(", the median of {} hash seeds", over.seeds)),
             None => (simulation.step_time, String::new()),
         };
+        // Below the last digit of a percentage.
+        let how = match step_time / simulation.closed_form - 1.0 {
+            longer if longer.abs() < 5e-4 => "as long as".to_owned(),
+            longer => format!("{} longer than", human::percent(longer)),
+        };
         document.verdict(format!(
-            "{}{} per step on {}{of}: {} longer than in closed form",
+            "{}{} per step on {}{of}: {how} in closed form",
             self.fit.caveat(),
             human::seconds(step_time),
-            simulation.topology,
-            human::percent(step_time / simulation.closed_form - 1.0)
+            simulation.topology
         ));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);

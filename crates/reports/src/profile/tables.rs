@@ -2,7 +2,7 @@
 
 use crate::profile::{Shown, time};
 use railwright_profiler::job::extent;
-use railwright_profiler::profile::{Finding, Part};
+use railwright_profiler::profile::{Finding, Part, Repair};
 use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
 use railwright_report::Terminal;
@@ -337,7 +337,6 @@ impl Shown {
     }
 
     pub(super) fn doubts(&self, document: &mut Document) {
-        const MOST: usize = 8;
         let report = &self.report;
         if report.missing > 0 {
             let mut missing: Vec<String> = report.missing_ranks.iter().map(u32::to_string).collect();
@@ -353,22 +352,8 @@ impl Shown {
         }
         if !report.repairs.is_empty() {
             document.heading("repairs while reading");
-            let line = |repair: &railwright_profiler::profile::Repair| {
-                // The folder is in the title; file names differ at the end.
-                let name = repair.file.rsplit('/').next().unwrap_or_default();
-                let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
-                Cell::from(format!(
-                    "{}{}: {}",
-                    if start > 0 { "..." } else { "" },
-                    &name[start..],
-                    repair.words()
-                ))
-            };
-            let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(line).collect();
-            if let Some(more) = report.repairs.len().checked_sub(MOST).filter(|more| *more > 0) {
-                bullets.push(Cell::from(format!("and {more} more (all with --json)")));
-            }
-            document.blocks.push(Block::Bullets(bullets));
+            let lines = Repair::listed(&report.repairs, 8).into_iter().map(Cell::from);
+            document.blocks.push(Block::Bullets(lines.collect()));
         }
         if !report.warnings.is_empty() {
             document.heading_with("warnings", "run `railwright explain ID` for details");

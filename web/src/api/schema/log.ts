@@ -191,6 +191,14 @@ export interface Pause {
    * Median cost of one, in seconds. Unit: s.
    */
   lost: number
+  /**
+   * True if the log has an evaluation in most of them, and hardly any elsewhere.
+   */
+  evaluation: boolean
+  /**
+   * The same for checkpoints.
+   */
+  checkpoint: boolean
 }
 /**
  * A restart of the run within the log.

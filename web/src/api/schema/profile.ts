@@ -604,9 +604,9 @@ export interface Line {
    */
   share: number
   /**
-   * Accelerator-hours per day, for the whole job.
+   * Accelerator-hours per day, for the whole job; `null` with too few steps.
    */
-  gpu_hours_per_day: number
+  gpu_hours_per_day: number | null
   /**
    * Its components, largest first.
    */

@@ -490,7 +490,8 @@ export interface Culprit {
   last: number
   cause: CauseClass
   /**
-   * Name of the cause: a rank without a device has a slow processor, not a slow chip.
+   * Name of the cause. That of a slow host is its activity in most of its longest delays, if recorded
+   * (`data loading`). A rank without a device has a slow processor, not a slow chip.
    */
   cause_name: string
   /**

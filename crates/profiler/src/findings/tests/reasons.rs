@@ -218,6 +218,17 @@ fn a_loss_in_the_first_step_alone_is_no_loss_per_day() {
     };
     assert_eq!(allocates(1..=1), None);
     assert!(allocates(1..=4).is_some());
+    let few = |steps: u32| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for number in 1..=steps {
+            recorder.step(number, |r| {
+                r.host_busy(HostKind::Runtime, "cudaMalloc", 3_000 * MICROSECOND);
+                r.kernel(GEMM, 10 * MICROSECOND);
+            });
+        }
+        the(&context_of(vec![recorder.done()]), "memory-allocation").gpu_hours_per_day.is_some()
+    };
+    assert_eq!((few(2), few(3)), (false, true));
 }
 
 #[test]

@@ -53,6 +53,8 @@ fn a_real_log_is_read_whole() {
     let pause = judged.pause.expect("a period");
     assert_eq!(pause.period, 100);
     assert!((4.5..5.5).contains(&pause.lost), "{}", pause.lost);
+    // `grep -c "validation loss at iteration"`: 21, each before a slow report.
+    assert_eq!(pause.causes(), "evaluation");
     assert_eq!(judged.warnings[0].id, "trace-unknown-mfu");
 }
 
@@ -77,6 +79,17 @@ fn pauses_that_come_again_have_their_period() {
     let pause = judged(&text).pause.expect("a period");
     assert_eq!((pause.period, pause.count), (25, 12));
     assert!((pause.lost - 0.3).abs() < 0.01);
+    assert_eq!(pause.causes(), "");
+    // Lines of planned work explain pauses only where they and the slow reports coincide.
+    let with = |every: u64, mark: &str| -> String {
+        let before = |i: u64| if i.is_multiple_of(every) { format!("{mark} {i}\n") } else { String::new() };
+        (1..=300).map(|i| before(i) + &line(i, 1000.0 * noise(i) + slow(i))).collect()
+    };
+    let causes = |text: &str| judged(text).pause.expect("a period").causes();
+    assert_eq!(causes(&with(25, " saving checkpoint at iteration")), "checkpoint");
+    assert_eq!(causes(&with(25, " validation loss at iteration")), "evaluation");
+    assert_eq!(causes(&with(5, " validation loss at iteration")), "");
+    assert_eq!(causes(&with(100, " validation loss at iteration")), "");
 }
 
 #[test]
