@@ -287,7 +287,7 @@ class Plan(Record):
         """Tensor-parallel size: ranks that shard each weight matrix."""
     @property
     def sequence_parallel(self) -> bool:
-        """True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022)."""
+        """True if norms and dropout between sharded GEMMs are sharded along the sequence (Korthikanti 2022)."""
     @property
     def pipeline_parallel(self) -> int:
         """Pipeline-parallel size: number of stages."""
@@ -3269,7 +3269,7 @@ class OverTime(Record):
     def duration(self) -> float:
         """Step time."""
     @property
-    def peak(self) -> Peak | None:
+    def peak(self) -> PeakMemory | None:
         """Peak with its time; `None` without events."""
 
 class KindOverTime(Record):
@@ -3281,14 +3281,14 @@ class KindOverTime(Record):
     def bytes(self) -> list[int]:
         """Bytes of this kind at the peak of each interval."""
 
-class Peak(Record):
-    """Memory peak of a rank."""
+class PeakMemory(Record):
+    """Peak memory of one rank over a step."""
     @property
     def rank(self) -> int:
         """Rank."""
     @property
-    def time(self) -> int:
-        """First time of the peak."""
+    def time(self) -> float:
+        """First time of the peak since the step began."""
     @property
     def bytes(self) -> int:
         """Number of bytes."""
@@ -3840,7 +3840,7 @@ class Tower(Record):
         """Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder)."""
     @property
     def handed_on(self) -> int | None:
-        """Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data."""
+        """Positions per sample passed to the main stack, fewer if patches are merged; `None`: by the data."""
     @property
     def stack(self) -> ModelModel:
         """Layers of the tower. The head of this stack is the connection to the main one."""
@@ -6798,7 +6798,7 @@ class Profile(Answer):
     def device(self) -> str | None:
         """The devices, from the traces."""
     @property
-    def peak(self) -> ProfilePeak | None:
+    def peak(self) -> Peak | None:
         """The accelerator's peak, if known."""
     @property
     def flop_per_step(self) -> float | None:
@@ -6959,7 +6959,7 @@ class GroupClass(Record):
     def inferred(self) -> bool:
         """True if the groups are not recorded, but inferred from the ends of collectives."""
 
-class ProfilePeak(Record):
+class Peak(Record):
     """An accelerator's peak."""
     @property
     def accelerator(self) -> str:

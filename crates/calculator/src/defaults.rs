@@ -131,8 +131,6 @@ pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
 pub const FEWEST_TOKENS: u64 = 4096;
 /// Maximum share of a device's memory for a default layout: the allocator needs the rest.
 const ROOM: f64 = 0.90;
-/// Minimum share of the step time that a larger micro-batch must save: the usual one stays otherwise.
-const WORTHWHILE: f64 = 0.05;
 /// Maximum number of timed layouts; those with the least model parallelism come first.
 const TIMED: usize = 240;
 
@@ -171,42 +169,7 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
             best = Some((total, plan));
         }
     }
-    let is_open = spec.micro_batch.is_none() && spec.micro_batches.is_none();
-    let chosen = best.map(|(total, plan)| match is_open {
-        true => with_larger_micro_batch(plan, total, (model, cluster), &machine, &mut workspace),
-        false => plan.clone(),
-    });
-    Ok(chosen.map(|plan| (plan, Start { possible, fitting: fitting.len() })))
-}
-
-/// A plan with its micro-batch doubled as long as it fits and each doubling saves at least [`WORTHWHILE`] of
-/// `total`, the step time before.
-fn with_larger_micro_batch(
-    plan: &Plan,
-    mut total: Seconds,
-    (model, cluster): (&Model, &Cluster),
-    machine: &Machine,
-    workspace: &mut Workspace,
-) -> Plan {
-    let Ok(catalogue) = SoftwareCatalogue::shared() else { return plan.clone() };
-    let mut plan = plan.clone();
-    loop {
-        let larger = Plan { micro_batch: plan.micro_batch.saturating_mul(2), ..plan.clone() };
-        if !validate(model, cluster, &larger).is_empty() {
-            return plan;
-        }
-        let software = catalogue.get(&larger.software);
-        let need = peak(&MemoryInput { model, cluster, plan: &larger, software, in_flight: None });
-        let time = Costing::new(model, cluster, &larger, machine)
-            .and_then(|costing| evaluate_with(&costing, workspace))
-            .map(|evaluation| evaluation.time.total);
-        match time {
-            Ok(time) if need.device <= need.available * ROOM && time < total * (1.0 - WORTHWHILE) => {
-                (plan, total) = (larger, time);
-            }
-            _ => return plan,
-        }
-    }
+    Ok(best.map(|(_, plan)| (plan.clone(), Start { possible, fitting: fitting.len() })))
 }
 
 /// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it

@@ -14,7 +14,8 @@ mod trials;
 
 pub(crate) use calls::{Key, Stacks, Usual, key};
 pub(crate) use frames::THREADS;
-pub(crate) use gaps::{Idle, LONG as LATE_START, Stretch};
+pub(crate) use gaps::{Idle, Stretch};
+pub(crate) use launched::LONG as LATE_START;
 pub use rows::{CauseRow, CauseUse, Where, rows};
 pub(crate) use rows::{Sums, is_own_source};
 pub use table::CauseTable;

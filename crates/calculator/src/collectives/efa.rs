@@ -12,7 +12,6 @@ use super::links::Links;
 use super::network::{Network, Span, cost};
 use super::{Collective, CollectiveCost};
 use railwright_spec::Portable as _;
-use railwright_spec::cluster::Cluster;
 use railwright_spec::quantity::Seconds;
 
 /// Ranks of a node in the table.
@@ -80,11 +79,6 @@ const P5: [Row; 8] = [
     (1024, &[(536_870_912.0, TreeLl128), (51_539_607_552.0, NvlsTree), (f64::INFINITY, Ring)]),
     (2048, &[(402_653_184.0, TreeLl128), (f64::INFINITY, NvlsTree)]),
 ];
-
-/// Tests whether the table is that of a cluster: H100 over EFA, which AWS sells as p5.
-pub(super) fn has_table(cluster: &Cluster, is_efa: bool) -> bool {
-    is_efa && cluster.accelerator.id.starts_with("h100")
-}
 
 /// The row with the nearest number of ranks. `None` outside the table.
 fn row(span: &Span) -> Option<&'static [(f64, Selected)]> {

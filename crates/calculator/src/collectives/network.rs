@@ -1,6 +1,5 @@
 //! Network between scale-up domains: NICs, hops, and slowdown of a group by oversubscription.
 
-use super::efa;
 use super::link::LinkClass;
 use super::{CollectiveCost, Source};
 use railwright_spec::calibration::NetworkLaw;
@@ -91,7 +90,8 @@ impl Network {
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
             is_efa,
-            has_table: efa::has_table(cluster, is_efa),
+            // H100 over EFA, which AWS sells as p5.
+            has_table: is_efa && cluster.accelerator.id.starts_with("h100"),
         }
     }
 

@@ -4,7 +4,7 @@
 //! of an operator in a trace. An operator far above its usual duration did not cause the delay by its work.
 
 use super::frames::Frames;
-use super::gaps::LONG;
+use super::launched::LONG;
 use crate::trace::{HostActivity, HostKind};
 use crate::{NameId, RankTrace};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! others that launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
-use super::launched::Launched;
+use super::launched::{LONG, Launched};
 use super::{Cause, CauseTable};
 use crate::captures::captures;
 use crate::launches::lacks_first;
@@ -17,11 +17,6 @@ use std::cell::OnceCell;
 
 #[cfg(test)]
 mod tests;
-
-/// Minimum length of host work other than launch overhead in one frame, in nanoseconds. A launch costs the
-/// host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs": 2.2 to 3.8 us; a PyTorch operator in eager
-/// mode adds about 10 us). This is fifty launches without a call. A start this long after its launch is late.
-pub(crate) const LONG: i64 = 1_000_000;
 
 /// Minimum length of time between two calls of the runtime without a recorded cause, in nanoseconds, if the
 /// host recorded these calls alone: five times the 20 us that a launch costs at most.

@@ -248,7 +248,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         }
     }
     let lines: Vec<u64> = rows.iter().map(|row| log.reports[row.at].line).collect();
-    let pause = period(&slow).map(|pause| log.planned.explain(pause, &slow, &lines));
+    let [evaluation, checkpoint] = log.planned.explain(slow.iter().map(|step| step.line).collect(), &lines);
+    let pause = period(&slow).map(|pause| Pause { evaluation, checkpoint, ..pause });
     let whole: f64 = rows.iter().map(|r| r.seconds * r.weight).sum();
     let slow_share =
         slow.iter().map(|s| s.lost).fold(0.0, |all, lost| all + lost) / whole.max(f64::MIN_POSITIVE);

@@ -3,8 +3,6 @@
 //! Responsible for: the lines that frameworks write for them, and whether they explain periodic slow reports.
 //! A line before a report and after the previous one belongs to the report's time.
 
-use super::judge::{Pause, SlowStep};
-
 /// Lines of evaluations: Megatron-LM, torchtitan, Hugging Face Trainer.
 const EVALUATIONS: [&str; 3] = ["validation loss at iteration", "validate step:", "'eval_runtime'"];
 
@@ -30,15 +28,11 @@ impl Planned {
         }
     }
 
-    /// The pause with its causes. `reports` are the lines of all judged reports, in order.
-    pub(super) fn explain(&self, pause: Pause, slow: &[SlowStep], reports: &[u64]) -> Pause {
-        let mut lines: Vec<u64> = slow.iter().map(|step| step.line).collect();
-        lines.sort_unstable();
-        Pause {
-            evaluation: explains(&self.evaluations, &lines, reports),
-            checkpoint: explains(&self.checkpoints, &lines, reports),
-            ..pause
-        }
+    /// Tests whether evaluations, and checkpoints, explain slow reports. `slow` and `reports` are the lines of
+    /// slow reports and of all judged ones, `reports` in order.
+    pub(super) fn explain(&self, mut slow: Vec<u64>, reports: &[u64]) -> [bool; 2] {
+        slow.sort_unstable();
+        [&self.evaluations, &self.checkpoints].map(|work| explains(work, &slow, reports))
     }
 }
 

@@ -340,7 +340,7 @@ mod tests {
         };
         // Within one step of noise fewer changes come first; a new engine is last among ties, whatever its
         // time.
-        assert!(of(1.01, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
+        assert!(of(1.005, 3, false) < of(1.0, 8, false) && of(1.0, 8, false) < of(1.05, 1, false));
         assert!(of(1.09, 8, false) < of(1.0, 11, true));
         assert!(of(1.0, 11, true) < of(1.2, 1, false), "slower than a tie");
     }

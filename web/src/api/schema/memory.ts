@@ -53,10 +53,6 @@ export type MemoryKind =
   | 'workspace'
   | 'overhead'
   | 'other'
-/**
- * A moment or a duration of the step's clock, in picoseconds.
- */
-export type Time = number
 
 /**
  * Common fields of every result.
@@ -193,7 +189,7 @@ export interface OverTime {
   /**
    * Peak with its time; `null` without events.
    */
-  peak: Peak | null
+  peak: PeakMemory | null
 }
 /**
  * Memory of one kind over the step.
@@ -206,14 +202,17 @@ export interface KindOverTime {
   bytes: number[]
 }
 /**
- * Memory peak of a rank.
+ * Peak memory of one rank over a step.
  */
-export interface Peak {
+export interface PeakMemory {
   /**
    * Rank.
    */
   rank: number
-  time: Time
+  /**
+   * First time of the peak since the step began. Unit: s.
+   */
+  time: number
   /**
    * Number of bytes.
    */

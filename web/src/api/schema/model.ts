@@ -602,8 +602,7 @@ export interface Tower {
    */
   tokens: number | null
   /**
-   * Positions per sample passed to the main stack, fewer if patches are merged; `null` if they depend on
-   * the data.
+   * Positions per sample passed to the main stack, fewer if patches are merged; `null`: by the data.
    */
   handed_on: number | null
   stack: Model

@@ -288,8 +288,7 @@ export interface Plan {
    */
   tensor_parallel: number
   /**
-   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti
-   * 2022).
+   * True if norms and dropout between sharded GEMMs are sharded along the sequence (Korthikanti 2022).
    */
   sequence_parallel: boolean
   /**

@@ -24,7 +24,7 @@ fn a_plan_that_does_not_fit_is_reported_once() {
 fn remedies_of_a_plan_that_does_not_fit_are_open() {
     let advice = |change: &dyn Fn(&mut PlanSpec)| {
         let found = estimate_of("llama-3.1-405b", "dgx-h100", 64, |p| {
-            (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(8));
+            (p.tensor_parallel, p.pipeline_parallel, p.uneven_stages) = (Some(8), Some(8), Some(true));
             change(p);
         });
         let warning = found.warnings.iter().find(|w| w.id == "memory-does-not-fit").expect("it does not fit");

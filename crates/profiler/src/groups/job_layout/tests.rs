@@ -1,7 +1,7 @@
 //! Layouts from process groups.
 
 use super::*;
-use crate::groups::GroupDimension;
+use crate::groups::{Group, GroupDimension};
 
 /// All groups of a dimension: `ranks` of them, `stride` apart.
 fn groups(world: u32, of: &[(Dimension, u32, u32, Evidence)]) -> Groups {
