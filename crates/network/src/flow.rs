@@ -11,7 +11,6 @@ mod allocator;
 mod ends;
 mod engine;
 mod fat_tree;
-mod few;
 mod link_path;
 pub mod listed;
 pub mod program;

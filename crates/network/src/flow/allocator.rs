@@ -21,7 +21,7 @@ mod routes;
 mod series;
 
 use filling::Level;
-pub(super) use queue::Queue;
+use queue::Queue;
 use rewind::Order;
 use routes::{Hop, Routes};
 use series::Series;

@@ -11,16 +11,12 @@
 //! million sets have the same sum with a probability of 10^-27.
 
 use super::allocator::{Allocator, Slot};
-use super::few::Few;
 use crate::topology::mix;
 use std::collections::BTreeMap;
 
 /// Maximum number of rates of one generation of sets. Older ones are dropped, so that a program without
 /// repetition does not fill the memory.
 const MOST_RATES: usize = 1 << 21;
-
-/// Maximum number of kinds of a set that is solved from the start. Incremental solutions are faster for more.
-const FEW: usize = 128;
 
 /// A sender with a single route.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +43,6 @@ struct Kinds {
     /// Groups with other flows than in the last solution.
     changed: Vec<u32>,
     known: Known,
-    few: Few,
-    /// Maximum number of kinds of a set for it.
-    most_few: usize,
-    /// Active kinds of a set, and their numbers of flows.
-    counts: Vec<(u32, usize)>,
     /// Number of solutions.
     solution: u64,
     /// A connected set of groups.
@@ -119,7 +110,7 @@ impl Rates {
     /// A network without flows; capacities in bytes per second. `senders` are all senders if each has a
     /// single route, otherwise none.
     pub(super) fn new(capacities: Vec<f64>, senders: &[Sender<'_>]) -> Self {
-        let kinds = (!senders.is_empty()).then(|| Kinds::new(&capacities, senders));
+        let kinds = (!senders.is_empty()).then(|| Kinds::new(capacities.len(), senders));
         Self { allocator: Allocator::new(capacities), kinds }
     }
 
@@ -149,9 +140,9 @@ impl Rates {
 }
 
 impl Kinds {
-    fn new(capacities: &[f64], senders: &[Sender<'_>]) -> Self {
+    fn new(links: usize, senders: &[Sender<'_>]) -> Self {
         let count = senders.iter().map(|sender| sender.group as usize + 1).max().unwrap_or(0);
-        let mut passing: Vec<Vec<u32>> = vec![Vec::new(); capacities.len()];
+        let mut passing: Vec<Vec<u32>> = vec![Vec::new(); links];
         for sender in senders {
             for &(link, _) in sender.route {
                 passing[link as usize].push(sender.group);
@@ -184,9 +175,6 @@ impl Kinds {
             free: Vec::new(),
             changed: Vec::new(),
             known: Known::default(),
-            few: Few::new(capacities, senders),
-            most_few: FEW,
-            counts: Vec::new(),
             solution: 0,
             set: Vec::new(),
         }
@@ -300,18 +288,10 @@ impl Kinds {
         }
     }
 
-    /// Rates of the active kinds of the set. Those of a large one are computed by the allocator, after all
-    /// changes of flows that share a link with them: such flows are in the set, or have ended.
+    /// Rates of the active kinds of the set, computed by the allocator after all changes of flows that share
+    /// a link with them. Such flows are in the set, or have ended.
     fn rates(&mut self, allocator: &mut Allocator) -> Box<[(u32, f64)]> {
-        let Self { of, groups, set, few, most_few, counts, .. } = self;
-        if set.iter().map(|&group| groups[group as usize].live.len()).sum::<usize>() <= *most_few {
-            counts.clear();
-            let live = set.iter().flat_map(|&group| &groups[group as usize].live);
-            counts.extend(live.map(|&number| (number, of[number as usize].active.len())));
-            if let Some(rates) = few.rates(counts) {
-                return rates;
-            }
-        }
+        let Self { of, groups, set, .. } = self;
         for &number in set.iter() {
             let neighbours = std::mem::take(&mut groups[number as usize].neighbours);
             for &group in std::iter::once(&number).chain(&neighbours) {
@@ -357,14 +337,12 @@ mod tests {
     const LINKS: u32 = 12;
 
     proptest! {
-        /// Rates of repeated sets are those of the allocator alone, flow by flow, whether a set is solved from
-        /// the start or by the allocator.
+        /// Rates of repeated sets are those of the allocator alone, flow by flow.
         #[test]
         fn repeated_sets_have_the_rates_of_the_allocator(
-            routes in proptest::collection::vec(proptest::collection::vec(0_u32..LINKS, 1..6), KINDS as usize),
+            routes in proptest::collection::vec(proptest::collection::vec(0_u32..LINKS, 1..3), KINDS as usize),
             groups in proptest::collection::vec(0_u32..6, KINDS as usize),
             batches in proptest::collection::vec(proptest::collection::vec((0_u32..KINDS, any::<bool>()), 1..4), 1..60),
-            most_few in prop_oneof![Just(0), Just(4), Just(FEW)],
         ) {
             let capacities: Vec<f64> = (0..LINKS).map(|n| 10.0 + f64::from(n)).collect();
             let routes: Vec<Vec<(u32, f64)>> = routes
@@ -379,7 +357,6 @@ mod tests {
             let senders: Vec<Sender<'_>> =
                 routes.iter().zip(&groups).map(|(route, &group)| Sender { group, route }).collect();
             let mut rates = Rates::new(capacities, &senders);
-            rates.kinds.as_mut().expect("kinds").most_few = most_few;
             let mut active: Vec<(u32, Slot, Slot)> = Vec::new();
             let mut own: Vec<f64> = Vec::new();
             for batch in batches {

@@ -7,7 +7,7 @@
 
 /// Links in buckets.
 #[derive(Clone, Debug)]
-pub(in crate::flow) struct Queue {
+pub(super) struct Queue {
     /// Bits of a rate with a link.
     buckets: [Vec<(u64, u32)>; BUCKETS],
     /// Bits of buckets with entries.
@@ -27,7 +27,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    pub(in crate::flow) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         while self.filled != 0 {
             self.buckets[self.filled.trailing_zeros() as usize].clear();
             self.filled &= self.filled - 1;
@@ -37,7 +37,7 @@ impl Queue {
 
     /// Adds a link with the bits of a non-negative rate. Rates below the last one taken, which only rounding
     /// causes, count as that.
-    pub(in crate::flow) fn push(&mut self, rate: u64, link: u32) {
+    pub(super) fn push(&mut self, rate: u64, link: u32) {
         let rate = rate.max(self.last);
         let bucket = u64::BITS - (rate ^ self.last).leading_zeros();
         self.buckets[bucket as usize].push((rate, link));
@@ -45,7 +45,7 @@ impl Queue {
     }
 
     /// The next link with its rate.
-    pub(in crate::flow) fn pop(&mut self) -> Option<(u64, u32)> {
+    pub(super) fn pop(&mut self) -> Option<(u64, u32)> {
         if self.filled == 0 {
             return None;
         }
