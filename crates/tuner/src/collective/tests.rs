@@ -170,7 +170,7 @@ fn errors_against_published_measurements_are_those_of_the_page() {
 fn errors_over_efa_are_those_of_the_page() {
     let found = at_scale(Predictor::Closed);
     for (operation, rows, median, ninetieth) in
-        [("all_reduce", 45, 0.074, 0.159), ("all_gather", 35, 0.109, 0.209), ("alltoall", 35, 0.019, 0.122)]
+        [("all_reduce", 45, 0.051, 0.173), ("all_gather", 35, 0.109, 0.209), ("alltoall", 35, 0.019, 0.122)]
     {
         let of =
             |row: &&MeasuredCollective| row.source.starts_with("crazyguitar/") && row.operation == operation;
