@@ -104,7 +104,7 @@ fn parse(script: &Script) -> Option<Started> {
         };
         let mut entry = Entry::new(name.to_owned(), data, Spot { line: word.line, column: 0 });
         // A reward model is a critic without an actor (`RL2/trainer/rm.py`): the one trained model.
-        if let Some(rest) = name.strip_prefix("critic.").filter(|_| program.text.ends_with(".rm")) {
+        if let Some(rest) = name.strip_prefix("critic.").filter(|_| program.text == "RL2.trainer.rm") {
             entry.path = format!("actor.{rest}");
         }
         document.entries.push(entry);

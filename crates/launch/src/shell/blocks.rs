@@ -181,7 +181,9 @@ impl Walker<'_> {
         let is_configuration = |word: &super::Word| {
             [".yaml", ".yml", ".toml", ".json"].iter().any(|end| word.text.ends_with(end))
         };
-        let is_program = |word: &super::Word| word.text.ends_with(".py") || word.file_name() == "torchrun";
+        let is_program = |word: &super::Word| {
+            word.file_name() == "torchrun" || word.text.rsplit_once('.').is_some_and(|(_, end)| end == "py")
+        };
         // Settings of the program are flags or overrides, `key=value`, or a file.
         let starts = |command: &super::Command| {
             let is_setting = |text: &str| {
