@@ -106,7 +106,11 @@ impl<'a> Idle<'a> {
                 .kinds()
                 .iter()
                 .all(|kind| matches!(kind, HostKind::Runtime | HostKind::Overhead)),
-            launched: Launched::new(view),
+            launched: if view.from_host {
+                Launched::default()
+            } else {
+                Launched::new(view.trace, &view.gpu, &view.launch)
+            },
             captures: Intervals::union(captures(trace)),
             recorded: recorded(view),
         }

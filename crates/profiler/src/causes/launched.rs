@@ -3,8 +3,7 @@
 //! Responsible for: copies that stage pageable memory, and long launches of kernels that ran before. Excludes
 //! calls without device work, as within the capture of a graph.
 
-use crate::trace::{GpuKind, NONE};
-use crate::view::View;
+use crate::trace::{GpuActivities, GpuKind, NONE, RankTrace};
 
 /// Minimum length of host work other than launch overhead in one frame, in nanoseconds. A launch costs the
 /// host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs": 2.2 to 3.8 us; a PyTorch operator in eager
@@ -21,13 +20,11 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    pub(super) fn new(view: &View<'_>) -> Self {
-        if view.from_host {
-            return Self::default();
-        }
-        let (trace, host) = (view.trace, &view.trace.host);
+    /// Calls of a rank; `launches` are the host rows that launched the device rows, or [`NONE`].
+    pub(super) fn new(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Self {
+        let host = &trace.host;
         let is_pageable: Vec<bool> = trace.names.iter().map(|name| name.contains("Pageable")).collect();
-        let rows = || view.gpu.iter().zip(&view.launch).filter(|(_, launch)| **launch != NONE);
+        let rows = || gpu.iter().zip(launches).filter(|(_, launch)| **launch != NONE);
         let mut staged: Vec<u32> = rows()
             .filter(|(row, _)| is_pageable.get(row.name.0 as usize) == Some(&true))
             .map(|(_, launch)| *launch)

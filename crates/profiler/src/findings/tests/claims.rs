@@ -14,7 +14,9 @@ fn call(r: &mut Recorder, name: &str, length: i64, row: &str, kind: GpuKind) {
     rows[last].start = from;
     rows[last].name = r.trace.names.intern(name);
     r.trace.host = crate::trace::HostActivities::default();
-    rows.into_iter().for_each(|row| r.trace.host.push(row));
+    for row in rows {
+        r.trace.host.push(row);
+    }
 }
 
 #[test]
