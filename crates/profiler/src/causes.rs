@@ -153,26 +153,26 @@ pub(crate) fn is_of_host(name: &str) -> bool {
 }
 
 /// Recorded cause of a host's delays (from, until): the innermost one that lasts for at least half of them.
-/// Counts threads that launch, because work of others delays no launch.
+/// Counts threads that launch, because work of others delays no launch; without launches all.
 pub(crate) fn of_delays(trace: &RankTrace, delays: &[(i64, i64)]) -> Option<Cause> {
     let all: i64 = delays.iter().map(|(from, until)| (until - from).max(0)).sum();
+    let launching = launching(trace);
+    let is_thread = |thread| launching.is_empty() || launching.contains(&thread);
     let during = |cause: &Cause| {
-        let times = within_launching(trace, &[*cause]);
+        let times = in_frames(trace, &[*cause], is_thread);
         delays.iter().map(|&(from, until)| times.within(from, until)).sum::<i64>()
     };
     let long = OF_HOST.into_iter().map(|cause| (during(&cause), cause));
     long.filter(|&(time, _)| all > 0 && 2 * time >= all).min_by_key(|&(time, _)| time).map(|found| found.1)
 }
 
-/// Time of a rank's launching threads in frames with one of these causes; of all threads without launches.
-fn within_launching(trace: &RankTrace, causes: &[Cause]) -> Intervals {
+/// Threads of a rank that launch.
+fn launching(trace: &RankTrace) -> BTreeSet<u32> {
     let host = &trace.host;
     let calls = host.kinds().iter().zip(host.correlations()).zip(host.threads());
-    let launching: BTreeSet<u32> = calls
-        .filter(|((kind, correlation), _)| **kind == HostKind::Runtime && **correlation != NONE)
-        .map(|(_, thread)| *thread)
-        .collect();
-    in_frames(trace, causes, |thread| launching.is_empty() || launching.contains(&thread))
+    let launches =
+        calls.filter(|((kind, correlation), _)| **kind == HostKind::Runtime && **correlation != NONE);
+    launches.map(|(_, thread)| *thread).collect()
 }
 
 /// Time of a rank's host in frames with one of these causes.

@@ -125,8 +125,8 @@ pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> 
     Joined { groups, matching, clocks, warnings, ranks_missing, alike, least, layout: layout.cloned() }
 }
 
-/// A warning about groups that fit no dimension of the sizes set by the user. A group of all ranks beside
-/// groups that fit is none of them: frameworks have one for flags and metrics.
+/// A warning about groups that fit no dimension of the sizes set by the user. A group of all ranks is
+/// none of them if others fit: frameworks have one for flags and metrics.
 fn unfit(groups: &Groups, layout: &Layout) -> Option<Warning> {
     let fits = groups.groups.iter().any(|group| group.dimension.evidence == Evidence::Sizes);
     let unknown = groups.groups.iter().filter(|group| {

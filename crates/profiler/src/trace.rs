@@ -41,6 +41,24 @@ pub struct RankTrace {
     pub report: ReadReport,
 }
 
+/// A frame of a host: from, until, kind, name, thread.
+#[cfg(test)]
+pub(crate) type Frame<'a> = (i64, i64, HostKind, &'a str, u32);
+
+#[cfg(test)]
+impl RankTrace {
+    /// Adds a host row.
+    pub(crate) fn push_host(
+        &mut self,
+        (start, end, kind, name, thread): Frame<'_>,
+        correlation: Option<u32>,
+    ) {
+        let name = self.names.intern(name);
+        let row = HostActivity { start, end, name, kind, thread, correlation, ..HostActivity::default() };
+        self.host.push(row);
+    }
+}
+
 impl RankTrace {
     /// Tests whether an export of Nsight Systems has no kernels: they were not recorded, so the device may
     /// work at any time.

@@ -12,6 +12,10 @@ export const lost = signal(false)
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
 export type Arguments = Readonly<Record<string, Value>>
 
+/** Arguments without some of them. */
+export const withoutKeys = (values: Arguments, keys: readonly string[]): Arguments =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)))
+
 export const OUTCOMES = ['yes', 'no', 'at-risk', 'cannot-tell', 'invalid', 'interrupted'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 

@@ -1,20 +1,23 @@
 // Valid values of each setting given the others, as listed by the program. Contains no rules.
 import type { ValidValues } from '../api/answers'
-import type { Arguments } from '../api/ask'
+import { type Arguments, withoutKeys } from '../api/ask'
 
 /** Valid values by flag, as typed. `closed` are the flags without which the run is not valid. */
 export type Valid = ReadonlyMap<string, readonly string[]> & { readonly closed?: ReadonlySet<string> }
 
 export const NONE: Valid = new Map()
 
+/** Settings that only `estimate` takes. */
+export const ESTIMATE_ONLY: readonly string[] = ['tokens', 'availability', 'why']
+
 /** Settings without effect on the validity of a plan; with them, equal questions would differ. */
-const NO_SAY = ['tokens', 'availability', 'why', 'price-per-device-hour', 'electricity-price', 'power-share']
+const NO_SAY = [...ESTIMATE_ONLY, 'price-per-device-hour', 'electricity-price', 'power-share']
 
 /** Question for the valid values of a run; null if the model or the cluster is missing. */
 export function valuesQuestion(values: Arguments | null): Arguments | null {
   if (!values) return null
   const known = values.run ?? values.launch ?? (values.model && (values.cluster ?? values.accelerator))
-  return known ? Object.fromEntries(Object.entries(values).filter(([key]) => !NO_SAY.includes(key))) : null
+  return known ? withoutKeys(values, NO_SAY) : null
 }
 
 export function validOf(answer: Pick<ValidValues, 'values'> | null): Valid {

@@ -28,7 +28,6 @@ export const theScopeHasChangedSince = 'The search space has changed since this 
 export const searchAgain = 'Search again'
 export const noRunYet = 'No run yet'
 export const nameAModelAndA = 'Set a model and a cluster above, or start with an example.'
-export const strategies = 'strategies'
 export const layoutsCovered = 'layouts covered'
 export const mostAreNotEvaluated = ' (equivalent, pruned and too large ones without an evaluation)'
 export const inS = (value: Part) => ` in ${value} s`

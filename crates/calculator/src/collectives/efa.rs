@@ -1,11 +1,11 @@
 //! All-reduces over EFA: the algorithm that AWS's tuner selects, and its time.
 //!
-//! Responsible for: the selection by ranks and bytes on p5.48xlarge, rings and trees of the LL128 protocol, and
-//! the bound of NVLS trees. Excludes groups with other than 8 ranks per node, for which the tuner has other
-//! tables, and other machines.
+//! Responsible for: the selection by ranks and bytes on p5.48xlarge, rings and trees of the LL128 protocol,
+//! and the bound of NVLS trees. Excludes groups with other than 8 ranks per node, for which the tuner has
+//! other tables, and other machines.
 //!
-//! NCCL over EFA loads the plugin `aws-ofi-nccl`, whose tuner replaces NCCL's selection. It selects by a table,
-//! not by time, so an all-reduce can run an algorithm that is not the fastest.
+//! NCCL over EFA loads the plugin `aws-ofi-nccl`, whose tuner replaces NCCL's selection. It selects by a
+//! table, not by time, so an all-reduce can run an algorithm that is not the fastest.
 
 use super::across::{TREE_HOP, between_neighbours, fill, ring_wire};
 use super::links::Links;
@@ -92,8 +92,8 @@ fn row(span: &Span) -> Option<&'static [(f64, Selected)]> {
 impl Network {
     /// An all-reduce with the algorithm of the table. `None` without a row.
     ///
-    /// Above the maximum of a region, the next algorithm can be faster (rings above 2 GiB). It is not assumed to
-    /// be faster than the previous one at that maximum, so that more bytes never take less time.
+    /// Above the maximum of a region, the next algorithm can be faster (rings above 2 GiB). It is not assumed
+    /// to be faster than the previous one at that maximum, so that more bytes never take less time.
     pub(super) fn by_table(&self, links: &Links, bytes: f64, span: &Span) -> Option<CollectiveCost> {
         let row = if self.has_table { row(span)? } else { return None };
         let time = |selected: Selected, bytes: f64| match selected {
@@ -108,7 +108,8 @@ impl Network {
         Some(CollectiveCost { time: before.fold(cost.time, Seconds::max), ..cost })
     }
 
-    /// A ring with LL128: `t = base + hops + max(NVLink part, NIC part / 0.9375, f b / (8 x 36.7 GB/s)) + fill`.
+    /// A ring with LL128: `t = base + hops + max(NVLink part, NIC part / 0.9375, f b / (8 x 36.7 GB/s)) +
+    /// fill`.
     ///
     /// Data of LL128 carries its own flags, so a message crosses the network once.
     fn ring_ll128(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
@@ -150,8 +151,8 @@ impl Network {
         cost((time, latency, name), between_neighbours(wire, span), network)
     }
 
-    /// Lower bound on the bandwidth part of an NVLS tree over more than two nodes, in seconds: the rate of its
-    /// channels in a node.
+    /// Lower bound on the bandwidth part of an NVLS tree over more than two nodes, in seconds: the rate of
+    /// its channels in a node.
     pub(super) fn nvls_bound(&self, bytes: f64, span: &Span) -> f64 {
         let is_bound = self.has_table && span.local == PER_NODE && span.domains() > 2;
         if is_bound { bytes / (CHANNELS * NVLS_CHANNEL) } else { 0.0 }

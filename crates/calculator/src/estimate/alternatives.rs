@@ -77,8 +77,10 @@ fn slower(costing: &Costing<'_>, step: Seconds, open: OpenSettings) -> Option<Al
     let plan = open.slower(costing.plan, costing.software)?;
     let total = time(&costing.for_plan(&plan))?;
     // Overlap of an exchange that the plan lacks changes nothing.
-    let exposed = Plan { overlap: plan.overlap, ..costing.plan.clone() };
-    let has_effect = time(&costing.for_plan(&exposed)).is_some_and(|total| total > step);
+    let has_effect = plan.overlap != costing.plan.overlap && {
+        let exposed = Plan { overlap: plan.overlap, ..costing.plan.clone() };
+        time(&costing.for_plan(&exposed)).is_some_and(|total| total > step)
+    };
     let changes = [
         (has_effect, "without the overlap that recipes enable (off by default)".to_owned()),
         (

@@ -32,8 +32,8 @@ pub fn topics() -> Vec<Topic> {
     all
 }
 
-/// One topic by its identifier or its title, in any case and with spaces or hyphens between words. Parts of a breakdown at any depth match their longest documented
-/// prefix.
+/// One topic by its identifier or its title, in any case and with spaces or hyphens between words. Parts of a
+/// breakdown at any depth match their longest documented prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
     let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");

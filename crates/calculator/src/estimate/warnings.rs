@@ -173,15 +173,16 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
 
 fn memory(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
-    let less_memory = less_memory(costing.plan, costing.model.num_layers());
+    let remedies = || less_memory(costing.plan, costing.model.num_layers());
     if !memory.fit.is_possible() {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(
-                "stage {} needs {} of {}; {less_memory}",
+                "stage {} needs {} of {}; {}",
                 memory.worst,
                 human::bytes(memory.peak),
-                human::bytes(memory.device_memory)
+                human::bytes(memory.device_memory),
+                remedies()
             ),
         ));
         return;
@@ -191,12 +192,13 @@ fn memory(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
             "memory-margin-small",
             format!(
                 "stage {} needs {} of {} even after the allocator releases unused memory (expected peak {}): it fits with a \
-                 probability of {}; {less_memory}",
+                 probability of {}; {}",
                 memory.worst,
                 human::bytes(memory.least),
                 human::bytes(memory.device_memory),
                 human::bytes(memory.peak),
-                chance(memory.probability_of_fitting)
+                chance(memory.probability_of_fitting),
+                remedies()
             ),
         ));
     } else if memory.margin < Bytes::ZERO {

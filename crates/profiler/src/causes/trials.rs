@@ -10,8 +10,10 @@ use crate::view::View;
 use std::collections::BTreeSet;
 
 /// Calls with trial runs on one rank.
+#[derive(Default)]
 pub(crate) struct Trials<'a> {
-    stacks: Stacks<'a>,
+    /// The frames; `None` without such calls.
+    stacks: Option<Stacks<'a>>,
     /// Host rows of these convolutions.
     calls: BTreeSet<u32>,
 }
@@ -24,11 +26,15 @@ pub(crate) fn is_convolution(name: &str) -> bool {
 impl<'a> Trials<'a> {
     pub(crate) fn new(view: &View<'a>) -> Self {
         let trace = view.trace;
-        let stacks = Stacks::new(trace);
         let waits = |name: &str| name.to_ascii_lowercase().contains("eventsynchronize");
         let waits: Vec<bool> = trace.names.iter().map(waits).collect();
+        // Most programs have no convolutions: their frames are not examined.
+        if !waits.contains(&true) || !trace.names.iter().any(is_convolution) {
+            return Self::default();
+        }
+        let stacks = Stacks::new(trace);
         let rows = (0u32..).zip(trace.host.kinds().iter().zip(trace.host.names()));
-        let calls = rows
+        let calls: BTreeSet<u32> = rows
             .filter(|(_, (kind, name))| {
                 **kind == HostKind::Runtime && waits.get(name.0 as usize) == Some(&true)
             })
@@ -36,7 +42,7 @@ impl<'a> Trials<'a> {
             .filter(|(_, name)| is_convolution(name))
             .map(|(at, _)| at)
             .collect();
-        Self { stacks, calls }
+        Self { stacks: Some(stacks).filter(|_| !calls.is_empty()), calls }
     }
 
     /// Tests whether a call with shapes contains trial runs.
@@ -46,7 +52,7 @@ impl<'a> Trials<'a> {
 
     /// Tests whether device work with this launching host row is a trial run.
     pub(crate) fn has(&self, launch: u32) -> bool {
-        let operator = || self.stacks.operator(launch).is_some_and(|(at, _)| self.calls.contains(&at));
-        !self.calls.is_empty() && launch != NONE && operator()
+        let stacks = self.stacks.as_ref().filter(|_| launch != NONE);
+        stacks.and_then(|stacks| stacks.operator(launch)).is_some_and(|(at, _)| self.calls.contains(&at))
     }
 }

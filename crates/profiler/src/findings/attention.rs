@@ -19,7 +19,8 @@ fn is_plain_softmax(name: &str) -> bool {
             .any(|word| name.contains(word))
 }
 
-/// Maximum number of kernels between a GEMM of attention and its softmax: scale, bias, mask, dropout and casts.
+/// Maximum number of kernels between a GEMM of attention and its softmax: scale, bias, mask, dropout and
+/// casts.
 const BETWEEN: usize = 6;
 
 /// Adds the times of softmax kernels with a GEMM shortly before and after them on their stream: those of

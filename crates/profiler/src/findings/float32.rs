@@ -85,11 +85,8 @@ fn without_trials<'a>(context: &Context<'a>, times: Vec<(&'a str, i64)>) -> Vec<
             }
         }
     }
-    let mut left = |(name, time): (&'a str, i64)| {
-        let of_trials = tried.get_mut(name).map_or(0, |tried| std::mem::take(tried).min(time));
-        (time > of_trials).then_some((name, time - of_trials))
-    };
-    top(times.into_iter(), usize::MAX).into_iter().filter_map(&mut left).collect()
+    let left = |(name, time): (&'a str, i64)| (name, time - tried.get(name).copied().unwrap_or(0));
+    top(times.into_iter(), usize::MAX).into_iter().map(left).filter(|(_, time)| *time > 0).collect()
 }
 
 impl Rule for Float32 {
@@ -110,8 +107,11 @@ impl Rule for Float32 {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let (wide, _) =
+        let (wide, most) =
             context.arithmetic(|family, name| family == OperatorFamily::MatrixProduct && is_float32(name));
+        if context.share(most) < 0.02 {
+            return Vec::new();
+        }
         let wide = without_trials(context, wide);
         let all = wide.iter().map(|(_, time)| time).sum::<i64>() as f64 / context.samples();
         if context.share(all) < 0.02 {

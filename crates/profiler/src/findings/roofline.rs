@@ -108,7 +108,7 @@ fn advice(rows: &[&RooflineRow], scores: &Scores) -> String {
 /// Advice for an operator, by its kind, shapes and format.
 fn remedy(row: &RooflineRow, scores: &Scores) -> &'static str {
     match row.kind {
-        _ if scores.has(&row.operator, &crate::samples::lists(&row.shapes)) => {
+        _ if scores.has(&row.operator, &row.shapes) => {
             "use fused attention: it neither writes nor reads the scores of these operators"
         }
         Kind::Product if is_large(row) => {

@@ -4,6 +4,7 @@
 //! operators of routers, losses and samplers: no product writes their input and reads their output.
 
 use crate::samples::lists;
+use crate::trace::NONE;
 use crate::view::View;
 use crate::{NameId, inputs};
 use std::collections::BTreeSet;
@@ -42,13 +43,15 @@ impl Scores {
     /// them as an input.
     pub(super) fn new(views: &[&View<'_>]) -> Self {
         let mut operators: BTreeSet<(&str, &str)> = BTreeSet::new();
+        if !views.iter().any(|view| view.trace.names.iter().any(is_softmax)) {
+            return Self::default();
+        }
         for view in views {
             let (host, names) = (&view.trace.host, &view.trace.names);
-            for (name, shapes) in host.names().iter().zip(host.shapes()) {
-                if *shapes != crate::trace::NONE {
-                    operators.insert((names.get(*name), names.get(NameId(*shapes))));
-                }
-            }
+            let rows = host.names().iter().zip(host.shapes()).filter(|(_, shapes)| **shapes != NONE);
+            let pairs: BTreeSet<(u32, u32)> = rows.map(|(name, shapes)| (name.0, *shapes)).collect();
+            let texts = |(name, shapes)| (names.get(NameId(name)), names.get(NameId(shapes)));
+            operators.extend(pairs.into_iter().map(texts));
         }
         let (mut softmax, mut written, mut read) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (operator, text) in operators {
@@ -63,16 +66,18 @@ impl Scores {
         Self(softmax.into_iter().filter(|pair| written.contains(pair) && read.contains(pair)).collect())
     }
 
-    /// Tests whether an operator works on scores: the softmax, or a product that writes or reads them.
-    pub(super) fn has(&self, operator: &str, shapes: &[Vec<u64>]) -> bool {
+    /// Tests whether an operator with these recorded shapes works on scores: the softmax, or a product that
+    /// writes or reads them.
+    pub(super) fn has(&self, operator: &str, text: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }
+        let shapes = lists(inputs::shapes(text));
         if is_softmax(operator) {
-            return of_softmax(shapes).is_some_and(|pair| self.0.contains(&pair));
+            return of_softmax(&shapes).is_some_and(|pair| self.0.contains(&pair));
         }
         let batched = shapes.iter().any(|shape| shape.len() >= 3);
-        let Some([m, n, k]) = sides(operator, shapes).filter(|_| batched) else { return false };
+        let Some([m, n, k]) = sides(operator, &shapes).filter(|_| batched) else { return false };
         // Forward: Q K^T, P V. Backward: dO V^T, dS K, dS^T Q, P^T dO.
         [(m, n), (m, k), (k, m)].iter().any(|pair| self.0.contains(pair))
     }
@@ -85,7 +90,7 @@ mod tests {
     #[test]
     fn scores_are_written_and_read_by_products() {
         let scores = Scores(BTreeSet::from([(3137, 3137)]));
-        let has = |operator: &str, shapes: &str| scores.has(operator, &lists(shapes));
+        let has = |operator: &str, shapes: &str| scores.has(operator, shapes);
         assert!(has("aten::_softmax", "[[8, 12, 3137, 3137], [], []]"));
         assert!(has("aten::bmm", "[[96, 3137, 64], [96, 64, 3137]]"));
         assert!(has("aten::bmm", "[[96, 3137, 3137], [96, 3137, 64]]"));
@@ -93,6 +98,6 @@ mod tests {
         assert!(!has("aten::mm", "[[3137, 64], [64, 3137]]"));
         assert!(!has("aten::_softmax", "[[3137, 3137], [], []]"));
         assert!(!has("aten::_log_softmax", "[[8, 12, 3137, 3137], [], []]"));
-        assert!(!Scores::default().has("aten::bmm", &lists("[[96, 3137, 64], [96, 64, 3137]]")));
+        assert!(!Scores::default().has("aten::bmm", "[[96, 3137, 64], [96, 64, 3137]]"));
     }
 }

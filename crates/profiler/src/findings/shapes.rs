@@ -1,8 +1,8 @@
 //! GEMM shapes that are inefficient on tensor cores.
 //!
 //! Responsible for: GEMMs whose contiguous dimensions are not multiples of 16 bytes, by the operator that
-//! launched them. Excludes GEMMs without recorded shapes, dimensions that may not be contiguous, and scores of
-//! attention: fused attention has none.
+//! launched them. Excludes GEMMs without recorded shapes, dimensions that may not be contiguous, and scores
+//! of attention: fused attention has none.
 
 use super::scores::{Scores, sides};
 use super::{Context, Inference, Rule, percent};
@@ -133,10 +133,7 @@ impl Rule for Shapes {
                 let operator = operator_of.get(launch as usize).and_then(|&at| host.get(at as usize));
                 let operator = operator.and_then(|row| Some((view.trace.names.get(row.name), row.shapes?)));
                 let shapes = operator.map(|of| view.trace.names.get(of.1));
-                if operator
-                    .zip(shapes)
-                    .is_some_and(|((name, _), text)| scores.has(name, &lists(inputs::shapes(text))))
-                {
+                if operator.zip(shapes).is_some_and(|((name, _), text)| scores.has(name, text)) {
                     continue;
                 }
                 let convolves = operator.is_some_and(|of| of.0.contains("conv"));

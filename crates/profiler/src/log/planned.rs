@@ -28,8 +28,8 @@ impl Planned {
         }
     }
 
-    /// Tests whether evaluations, and checkpoints, explain slow reports. `slow` and `reports` are the lines of
-    /// slow reports and of all judged ones, `reports` in order.
+    /// Tests whether evaluations, and checkpoints, explain slow reports. `slow` and `reports` are the lines
+    /// of slow reports and of all judged ones, `reports` in order.
     pub(super) fn explain(&self, mut slow: Vec<u64>, reports: &[u64]) -> [bool; 2] {
         slow.sort_unstable();
         [&self.evaluations, &self.checkpoints].map(|work| explains(work, &slow, reports))

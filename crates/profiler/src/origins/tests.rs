@@ -10,16 +10,7 @@ fn trace() -> RankTrace {
     use HostKind::{Operator, Python, Runtime};
     let mut trace = RankTrace::default();
     let mut host = |start, end, name: &str, kind, thread, correlation| {
-        let name = trace.names.intern(name);
-        trace.host.push(HostActivity {
-            start,
-            end,
-            name,
-            kind,
-            thread,
-            correlation,
-            ..HostActivity::default()
-        });
+        trace.push_host((start, end, kind, name, thread), correlation);
     };
     host(0, 100, "train.py(10): step", Python, 0, None);
     host(0, 50, "nn.Module: Model_0", Python, 0, None);

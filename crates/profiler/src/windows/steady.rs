@@ -172,8 +172,8 @@ impl Windows {
         durations.iter().all(|duration| *duration <= most)
     }
 
-    /// Tests whether these steps are enough for a cost per day: repetitions of one step, at least
-    /// [`FEWEST_FOR_A_DAY`].
+    /// Tests whether these steps are enough for a cost per day: three or more repetitions of one
+    /// step.
     pub fn recur(&self) -> bool {
         self.steps.len() >= FEWEST_FOR_A_DAY && self.cut_by != CutBy::Nothing && self.repeat()
     }

@@ -4,8 +4,8 @@
 //! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come
 //! first. Their first criterion is the number and severity of oddities ([`UnusualFeatures`]), the next is
 //! time rounded to the noise between two runs of one configuration, with half of that noise for each feature
-//! in use. Then come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
-//! family is its row. Does not search or price.
+//! in use. Then come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are
+//! ordered by time. The first layout of each family is its row. Does not search or price.
 
 use super::results::Entry;
 use super::strategy::Strategy;

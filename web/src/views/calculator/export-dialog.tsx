@@ -1,7 +1,7 @@
 // Export of the run as a launch file of a framework: the files, and settings that the framework cannot express.
 import type { ExportAnswer } from '../../api/schema/export'
 import { useState } from 'preact/hooks'
-import type { Arguments } from '../../api/ask'
+import { type Arguments, withoutKeys } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { copy, download } from '../../ui/clipboard'
 import { Dialog } from '../../ui/dialog'
@@ -20,7 +20,7 @@ const LEFT_OUT = ['price-per-device-hour', 'electricity-price', 'power-share']
 
 export function ExportDialog(props: { arguments: Arguments; close: () => void }) {
   const [to, setTo] = useState<string>('megatron')
-  const run = Object.fromEntries(Object.entries(props.arguments).filter(([key]) => !LEFT_OUT.includes(key)))
+  const run = withoutKeys(props.arguments, LEFT_OUT)
   const live = useAnswer<ExportAnswer>('export', { ...run, to })
   return (
     <Dialog title={texts.exportAsALaunchFile} close={props.close} wide>

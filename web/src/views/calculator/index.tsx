@@ -3,13 +3,13 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
 import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry, ValidValues } from '../../api/answers'
-import type { Arguments, Problem } from '../../api/ask'
+import { type Arguments, type Problem, withoutKeys } from '../../api/ask'
 import { type Live, REST, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
 import { planSummary, run, runB, runText, toArguments } from '../../state/run'
-import { type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
+import { ESTIMATE_ONLY, type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
 import { Breakdown } from './breakdown'
@@ -42,9 +42,6 @@ const FIRST = {
   tokens: '15.6T',
 }
 
-/** Settings that only `estimate` takes. */
-const MONEY = ['tokens', 'availability', 'why']
-
 const complete = (values: Arguments | null) =>
   values && (values.run || values.launch || (values.model && (values.cluster || values.accelerator))) ? values : null
 
@@ -52,7 +49,7 @@ function memoryQuestion(values: Arguments | null): Arguments | null {
   if (!complete(values) || !values) return null
   const stage = kept.value.stage
   return {
-    ...Object.fromEntries(Object.entries(values).filter(([key]) => !MONEY.includes(key))),
+    ...withoutKeys(values, ESTIMATE_ONLY),
     ...(stage === undefined ? {} : { stage }),
   }
 }

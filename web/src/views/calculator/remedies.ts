@@ -1,7 +1,7 @@
 // Changes that may make a run fit, as `whatif` takes them, with their results. Pure: the program prices them.
 import type { Estimate } from '../../api/answers'
-import type { Arguments } from '../../api/ask'
-import { type Valid, numbersOf } from '../../state/valid'
+import { type Arguments, withoutKeys } from '../../api/ask'
+import { ESTIMATE_ONLY, type Valid, numbersOf } from '../../state/valid'
 import type { Change } from '../whatif/answer'
 import { flagOf } from '../whatif/changes'
 import * as texts from '../../words/calculator'
@@ -67,12 +67,9 @@ export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): stri
   return [...single, ...pairs]
 }
 
-/** Settings that `search` does not take. */
-const NOT_SEARCHED = ['availability', 'why', 'tokens']
-
 /** The search of `estimate` on the command line if nothing fits: all layouts, with the batch of the estimate. */
 export function searchedFor({ plan }: { readonly plan: Pick<Estimate['plan'], 'global_batch'> }, question: Arguments): Arguments {
-  const run = Object.fromEntries(Object.entries(question).filter(([key]) => !NOT_SEARCHED.includes(key)))
+  const run = withoutKeys(question, ESTIMATE_ONLY)
   const hasBatch = ['global-batch', 'batch-tokens'].some((key) => run[key] !== undefined)
   return { ...run, ...(hasBatch ? {} : { 'global-batch': plan.global_batch }), top: 1 }
 }

@@ -2,7 +2,7 @@
 // effect and a button.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
-import { type Arguments, identity } from '../../api/ask'
+import { type Arguments, identity, withoutKeys } from '../../api/ask'
 import { SETTLED, useAnswer } from '../../api/live'
 import { report } from '../../api/report'
 import * as format from '../../charts/format'
@@ -120,7 +120,7 @@ function Searched({ estimate, question }: { estimate: Estimate; question: Argume
 
 function Remedies(props: { estimate: Estimate; question: Arguments; valid: Valid }) {
   const change = useMemo(() => candidates(props.estimate, props.valid), [props.estimate, props.valid])
-  const question = Object.fromEntries(Object.entries(props.question).filter(([key]) => !NOT_TAKEN.includes(key)))
+  const question = withoutKeys(props.question, NOT_TAKEN)
   const live = useAnswer<WhatIf>('whatif', props.valid.size > 0 && change.length > 0 ? { ...question, change } : null, SETTLED)
   // The whole layout on auto, if a part of it is set.
   const laid = Object.keys(props.question).filter((key) => (LAYOUT as readonly string[]).includes(key))
@@ -231,6 +231,3 @@ function Remedy(props: Row) {
     </li>
   )
 }
-
-const withoutKeys = (values: Arguments, keys: readonly string[]): Arguments =>
-  Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)))

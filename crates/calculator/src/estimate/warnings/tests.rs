@@ -123,8 +123,8 @@ fn a_comfortable_run_has_no_warning() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// The cost of experts in several domains was fitted to runs with and without the overlap, so that the setting
-/// changes no time there. Within a domain it does.
+/// The cost of experts in several domains was fitted to runs with and without the overlap, so that the
+/// setting changes no time there. Within a domain it does.
 #[test]
 fn an_overlap_of_experts_without_effect_is_reported() {
     let of = |experts: u64, expert: bool| {

@@ -2,31 +2,16 @@
 
 use super::*;
 use crate::RankTrace;
-use crate::trace::GpuActivity;
+use crate::trace::{Frame, GpuActivity};
 use crate::view::Tables;
-
-/// A frame of a host: from, until, kind, name, thread.
-type Frame<'a> = (i64, i64, HostKind, &'a str, u32);
 
 /// The causes of an interval that ends after 10 ms with a kernel launched on thread 0 by a call.
 fn causes(call: (i64, i64), around: &[Frame<'_>]) -> Vec<(Cause, String, i64)> {
     let mut trace = RankTrace::default();
-    let mut push = |(start, end, kind, name, thread): Frame<'_>, correlation| {
-        let name = trace.names.intern(name);
-        trace.host.push(HostActivity {
-            start,
-            end,
-            name,
-            kind,
-            thread,
-            correlation,
-            ..HostActivity::default()
-        });
-    };
     for &frame in around {
-        push(frame, None);
+        trace.push_host(frame, None);
     }
-    push((call.0, call.1, HostKind::Runtime, "cudaLaunchKernel", 0), Some(1));
+    trace.push_host((call.0, call.1, HostKind::Runtime, "cudaLaunchKernel", 0), Some(1));
     trace.host.sort();
     let name = trace.names.intern("gemm");
     let (start, end) = (10_000_000, 10_000_100);
