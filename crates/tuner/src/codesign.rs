@@ -23,7 +23,7 @@ pub use front::{Class, Codesign, Found, NoPlan, Row, ScaleUp, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
     InTurn, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, SecondRound, Simulated, Steps, TokenCost,
-    Unsimulated, Workers, judge, simulated_step,
+    Unsimulated, Workers, judge, simulated_step, simulated_step_on,
 };
 pub use order::{best_first, ideal, is_alike, is_at_least_as_good};
 pub use pricer::Memo;

@@ -32,14 +32,18 @@ pub fn topics() -> Vec<Topic> {
     all
 }
 
-/// One topic by its identifier or its title. Parts of a breakdown at any depth match their longest documented
+/// One topic by its identifier or its title, in any case and with spaces or hyphens between words. Parts of a breakdown at any depth match their longest documented
 /// prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
+    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");
     let mut wanted = id.trim();
     loop {
-        let known = ALIASES.iter().find(|(alias, _)| *alias == wanted).map_or(wanted, |(_, id)| id);
-        if let Some(found) = all.iter().find(|t| t.id == known || t.title.eq_ignore_ascii_case(known)) {
+        let is_meant = |name: &str| name == wanted || plain(name) == plain(wanted);
+        let known = ALIASES.iter().find(|(alias, _)| is_meant(alias)).map_or(wanted, |(_, id)| id);
+        let by_name = all.iter().find(|t| t.id == known);
+        let is_same = |t: &&Topic| plain(&t.id) == plain(known) || plain(&t.title) == plain(known);
+        if let Some(found) = by_name.or_else(|| all.iter().find(is_same)) {
             return Ok(found.clone());
         }
         match wanted.rsplit_once('.') {

@@ -9,8 +9,8 @@ use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chan
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
-use railwright_spec::plan::{AttentionKernel, Layout};
-use railwright_spec::problem::Warning;
+use railwright_spec::plan::{AttentionKernel, Layout, Plan, Recompute};
+use railwright_spec::problem::{Warning, either};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::{feature, features_of};
 
@@ -32,7 +32,7 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
     left_out(costing, &mut list);
     kinds_of_device(costing, &mut list);
-    memory(estimate, &mut list);
+    memory(costing, estimate, &mut list);
     accumulation(costing, estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
@@ -113,8 +113,31 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     }
 }
 
-/// Remedies of a stage that needs too much memory.
-const LESS_MEMORY: &str = "use more recompute, sharding or stages, or smaller micro-batches";
+/// Remedies of a stage that needs too much memory: those that the plan leaves open. More stages or shards are
+/// none if replicas do not provide the devices.
+fn less_memory(plan: &Plan, layers: u64) -> String {
+    let is_full = plan.recompute == Recompute::Full { layers: None } && plan.stage_recompute.is_none();
+    let shares = plan.data_parallel * plan.context_parallel > 1;
+    let is_sharded = plan.sharding.zero_stage >= 3 && plan.sharding.group.is_none();
+    let more = [
+        ("recompute", !is_full),
+        ("sharding", shares && !is_sharded),
+        ("stages", plan.data_parallel > 1 && plan.pipeline_parallel < layers),
+    ];
+    let more: Vec<String> =
+        more.into_iter().filter(|(_, is_open)| *is_open).map(|(name, _)| name.to_owned()).collect();
+    let mut ways = Vec::new();
+    if !more.is_empty() {
+        ways.push(format!("more {}", either(&more)));
+    }
+    if plan.micro_batch > 1 {
+        ways.push("smaller micro-batches".to_owned());
+    }
+    if ways.is_empty() {
+        ways.push("more devices, or offload to the host".to_owned());
+    }
+    format!("use {}", ways.join(", or "))
+}
 
 /// Warns that gradients of several micro-batches may be whole under full sharding, where the framework has
 /// both ways.
@@ -148,13 +171,14 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
     }
 }
 
-fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
+fn memory(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
+    let less_memory = less_memory(costing.plan, costing.model.num_layers());
     if !memory.fit.is_possible() {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(
-                "stage {} needs {} of {}; {LESS_MEMORY}",
+                "stage {} needs {} of {}; {less_memory}",
                 memory.worst,
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory)
@@ -167,7 +191,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
             "memory-margin-small",
             format!(
                 "stage {} needs {} of {} even after the allocator releases unused memory (expected peak {}): it fits with a \
-                 probability of {}; {LESS_MEMORY}",
+                 probability of {}; {less_memory}",
                 memory.worst,
                 human::bytes(memory.least),
                 human::bytes(memory.device_memory),

@@ -7,16 +7,20 @@ use crate::relation::needs;
 use railwright_answers::placed_in_flags;
 use railwright_inputs as input;
 use railwright_inputs::networks::{RATES_LIMIT, design, on_network, on_run};
-use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation};
+use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation_with};
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, sample_watched};
 use railwright_network::failures::state::{Part, States};
-use railwright_network::failures::{classes, parts, slowdown};
+use railwright_network::failures::{Class, Recovery, classes, parts, slowdown};
+use railwright_network::simulate;
 use railwright_network::topology::Design;
 use railwright_reports::network::failures::{Answered, Failing};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
@@ -111,7 +115,24 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             }),
             None => slowdown(kept, job.exposed_share),
         };
-        let expectation = expectation(&design, &rates, &job, &slower)?;
+        let mut stops = |_: usize, _: usize| match watching.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let simulated = match &run {
+            Some(run) => Simulated::new(&design, run, job.recovery, &mut stops),
+            None => None,
+        };
+        let simulated = RefCell::new(simulated);
+        let of_parts = |parts: &[Part]| simulated.borrow_mut().as_mut().and_then(|one| one.without(parts));
+        // The first part stands for its class, unless parts of one name have several places.
+        let all = classes(&design);
+        let of_class = |class: &Class| {
+            let is_alone = all.iter().filter(|other| other.part == class.part).count() == 1;
+            let first = Part { class: class.part, number: 0 };
+            if is_alone { of_parts(&[first]) } else { None }
+        };
+        let expectation = expectation_with(&design, &rates, &job, &slower, &of_class)?;
         refused()?;
         let failed = failed(request, &design)?;
         let named = if failed.named.is_empty() {
@@ -120,6 +141,7 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             let state = States::new(&design)?.state(&failed.named);
             let domain = slowdown(state.kept_domain, job.exposed_domain_share);
             let network = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let network = network.map(|bound| of_parts(&failed.named).unwrap_or(bound));
             let factor = network.zip(domain).map(|(network, domain)| network + domain - 1.0);
             Some((failed.named, state, factor))
         };
@@ -153,6 +175,38 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
     let share_given = request.exposed_share.is_some();
     let answered = Answered { list, job, run: request.run.clone(), share_given };
     Ok(FailuresAnswer { answered, is_complete: !watching.is_stopped(), is_cut })
+}
+
+/// Steps of a run without failed parts, relative to that of the whole design, as `network simulate` has them.
+struct Simulated<'a> {
+    design: &'a Design,
+    run: &'a Run,
+    recovery: Recovery,
+    whole: Seconds,
+    stops: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+}
+
+impl<'a> Simulated<'a> {
+    /// `None` if the design has no simulated step: factors are then those of the remaining bandwidth.
+    fn new(
+        design: &'a Design,
+        run: &'a Run,
+        recovery: Recovery,
+        stops: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Option<Self> {
+        let whole = on_run::step_without(design, run, (&[], recovery), stops).ok()?;
+        Some(Self { design, run, recovery, whole, stops })
+    }
+
+    /// The factor of the step without some parts; `None` if it cannot be simulated.
+    fn without(&mut self, parts: &[Part]) -> Option<f64> {
+        let parts: Option<Vec<simulate::Part>> =
+            parts.iter().map(|part| simulate::Part::of_failures(*part, self.design)).collect();
+        let parts = parts?;
+        let failed = (parts.as_slice(), self.recovery);
+        let step = on_run::step_without(self.design, self.run, failed, self.stops).ok()?;
+        Some(step / self.whole)
+    }
 }
 
 fn job(request: &Failures) -> Result<Job, Problem> {

@@ -6,13 +6,15 @@
 use crate::run::{self, Sources};
 use railwright_answers::{Refused, placed_in_flags};
 use railwright_network::bill::compare::OnRun;
-use railwright_network::failures::Outages;
+use railwright_network::failures::{Outages, Recovery};
+use railwright_network::simulate::{Part, Wiring};
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Run, RunSpec, Sheet};
 use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
-use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
+use railwright_tuner::codesign::{MOST_FLOWS, simulated_step, simulated_step_on};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
 use std::ops::ControlFlow;
@@ -103,4 +105,21 @@ pub fn step(
 pub fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)
+}
+
+/// The step of a run on a design without failed parts, simulated as in [`step`]. An error if it does not
+/// finish.
+pub fn step_without(
+    design: &Design,
+    run: &Run,
+    (failed, recovery): (&[Part], Recovery),
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Seconds, Problem> {
+    let fed = design.clone().fed(run.cluster.device_limit());
+    let wiring = Wiring::new(&fed, failed)?.recovering(recovery);
+    let extent = Extent { most_flows: MOST_FLOWS, ..Extent::WHOLE };
+    let steps = simulated_step_on((&run.model, &run.cluster, &run.plan), (design, wiring), extent, watch)?;
+    let steps = steps.ok_or_else(|| Problem::new("the simulation does not finish"))?;
+    let ([_, median, _], _) = steps;
+    Ok(median)
 }

@@ -8,6 +8,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds};
 use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched, Unsimulated};
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// The result and its request.
 pub struct Answered {
@@ -78,7 +79,10 @@ impl Answer for Answered {
             details.blocks.push(Block::Bullets(self.notes()));
         });
         if let Some(next) = &self.next {
-            document.next_step(format!("`{next}`"));
+            let first = if self.codesign.contenders.len() > 1 { " (one of the equal networks)" } else { "" };
+            document.next_step(format!("`{next}`{first}"));
+        } else if self.codesign.rows.iter().any(|row| row.simulated.is_some()) {
+            document.next_step("repeat the command with --price-per-device-hour for a cost per token");
         }
         document
     }
@@ -249,6 +253,10 @@ impl Answered {
             self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
         let mut equal = Vec::new();
         let verdict = match contenders.as_slice() {
+            [] if rows.iter().any(|row| row.simulated.as_ref().is_some_and(|one| one.cost.is_none())) => {
+                equal.push(Cell::from(format!("{}, or set --price-per-device-hour", self.device_price)));
+                Cell::new("cost per token unknown: the devices have no price", Tone::Doubtful)
+            }
             [] => return Vec::new(),
             [winner] => Cell::new(
                 {
@@ -262,6 +270,7 @@ impl Answered {
             ),
             [first, others @ ..] => {
                 const NAMED: usize = 4;
+                let others: Vec<&Row> = std::iter::once(*first).chain(others.iter().copied()).collect();
                 let more = others.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
                 let list: Vec<String> = others.iter().take(NAMED).map(|row| named(row)).collect();
@@ -269,9 +278,11 @@ impl Answered {
                 equal.push(Cell::from(format!(
                     "lowest simulated cost{among}; costs within the intervals are equal"
                 )));
-                let lowest =
-                    format!("lowest cost per token: {} (equal: {} more)", named(first), others.len());
-                Cell::new(lowest, Tone::Doubtful)
+                let equal = format!(
+                    "lowest cost per token: {} networks are equal within their intervals",
+                    human::whole(others.len() as u64)
+                );
+                Cell::new(equal, Tone::Doubtful)
             }
         };
         let routings: Vec<&str> =
@@ -296,26 +307,35 @@ impl Answered {
             )),
         ];
         remarks.splice(1..1, equal);
-        let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
-        let cost = |row: &Row| {
-            row.simulated.as_ref().and_then(|one| one.cost).map_or(f64::INFINITY, |cost| cost.dollars.get())
-        };
-        if let Some((reference, best)) = reference
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-            .zip(contenders.first().filter(|best| !best.is_reference))
-        {
-            let by = (cost(best) / cost(reference) - 1.0) * 100.0;
-            remarks.push(Cell::from(format!(
-                "compared with the reference, {}: {} costs {:.1}% {} per token, and its network costs {} {}",
-                named(reference),
-                named(best),
-                by.abs(),
-                if by > 0.0 { "more" } else { "less" },
-                human::dollars(Dollars::new((reference.dollars - best.dollars).get().abs())),
-                if reference.dollars < best.dollars { "more" } else { "less" }
-            )));
-        }
+        remarks.extend(self.against_reference(&contenders, &named));
         remarks
+    }
+
+    /// The cheapest reference network and the contenders. Equal networks have no order, so none is compared.
+    fn against_reference(&self, contenders: &[&Row], named: &dyn Fn(&Row) -> String) -> Option<Cell> {
+        let rows = &self.codesign.rows;
+        let cost = |row: &Row| row.simulated.as_ref().and_then(|one| one.cost).map(|cost| cost.dollars.get());
+        let references = rows.iter().filter(|row| row.is_reference && cost(row).is_some());
+        let reference = references.min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(Ordering::Equal))?;
+        let [best] = contenders else {
+            let (is_in, _) =
+                (contenders.iter().any(|row| std::ptr::eq(*row, reference)), contenders.first()?);
+            let text = if is_in { "is one of them" } else { "is not one of them: it costs more per token" };
+            return Some(Cell::from(format!("the reference, {}, {text}", named(reference))));
+        };
+        if best.is_reference {
+            return None;
+        }
+        let by = (cost(best)? / cost(reference)? - 1.0) * 100.0;
+        Some(Cell::from(format!(
+            "compared with the reference, {}: {} costs {:.1}% {} per token, and its network costs {} {}",
+            named(reference),
+            named(best),
+            by.abs(),
+            if by > 0.0 { "more" } else { "less" },
+            human::dollars(Dollars::new((reference.dollars - best.dollars).get().abs())),
+            if reference.dollars < best.dollars { "more" } else { "less" }
+        )))
     }
 
     /// Meaning of the words in place of a step.

@@ -19,6 +19,27 @@ fn a_plan_that_does_not_fit_is_reported_once() {
     assert!(!found.iter().any(|i| i == "memory-margin-small"), "{found:?}");
 }
 
+/// A remedy that the plan has already used up is not advised.
+#[test]
+fn remedies_of_a_plan_that_does_not_fit_are_open() {
+    let advice = |change: &dyn Fn(&mut PlanSpec)| {
+        let found = estimate_of("llama-3.1-405b", "dgx-h100", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(8));
+            change(p);
+        });
+        let warning = found.warnings.iter().find(|w| w.id == "memory-does-not-fit").expect("it does not fit");
+        warning.message.split("; ").last().unwrap_or_default().to_owned()
+    };
+    let full = Some(Recompute::Full { layers: None });
+    assert_eq!(advice(&|p| p.recompute = Some(Recompute::None)), "use more recompute");
+    assert_eq!(advice(&|p| p.recompute.clone_from(&full)), "use more devices, or offload to the host");
+    let two = |p: &mut PlanSpec| {
+        (p.pipeline_parallel, p.micro_batch) = (Some(4), Some(2));
+        p.recompute.clone_from(&full);
+    };
+    assert_eq!(advice(&two), "use more sharding or stages, or smaller micro-batches");
+}
+
 /// FSDP has two ways to accumulate gradients. The second one is a feature, which adds a copy of all
 /// gradients.
 #[test]
