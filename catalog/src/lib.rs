@@ -105,6 +105,7 @@ pub const CLUSTERS: &[(&str, &str)] = files![
     "gb300-nvl72"
     "gcp-a3-mega"
     "gcp-a3-ultra"
+    "gh200-quad"
     "h800"
     "leonardo"
     "mi300x"

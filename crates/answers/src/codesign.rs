@@ -159,6 +159,11 @@ pub fn priced(
     chosen.extend(limits);
     chosen.extend(usual);
     let space = searcher.space(setting, &specified, &[]).map_err(Refused)?;
+    for default in &space.chosen {
+        if !chosen.contains(default) {
+            chosen.push(default.clone());
+        }
+    }
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let mut grid = Grid::new(&axes, machine, sends_to_all, prices).map_err(in_words)?;
     if let Some(text) = &arguments.budget {
@@ -197,7 +202,8 @@ pub fn priced(
     let mut codesign = answer(grid, &found, layouts, (&site, Some(&outages)), scale_up, domain);
     if let Some(lost) = codesign.lost() {
         let [least, most] = lost.map(human::percent);
-        chosen.push(format!("failures of each network at published rates ({least} to {most} of the time)"));
+        let range = if least == most { format!("at most {most}") } else { format!("{least} to {most}") };
+        chosen.push(format!("failures of each network at published rates ({range} of the time)"));
     }
     for row in &codesign.rows {
         let warning = idle_nics(&row.design, machine);

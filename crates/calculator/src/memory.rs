@@ -39,7 +39,9 @@ pub(crate) use parameters::moment_bytes;
 pub use prepared::{ParameterBytes, PeakParts, StageLayout, StageParameters, UnshardedStages};
 pub use report::{Item, Kind, MemoryReport, StageReport, report};
 pub use room::StageRoom;
-pub use software::{MemorySoftware, Published, SoftwareCatalogue, StageSplit, UNSHARDED_ACCUMULATION};
+pub use software::{
+    FUSED_LOSS, MemorySoftware, Published, SoftwareCatalogue, StageSplit, UNSHARDED_ACCUMULATION,
+};
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 

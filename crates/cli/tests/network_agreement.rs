@@ -43,6 +43,36 @@ fn the_next_command_of_a_design_has_the_step_of_its_table() {
     near(of(&row["simulated"], "step_time"), of(&simulated, "step_time"));
 }
 
+/// The slowdown by one failed part is that of the simulation without it, for each class that has one.
+#[test]
+fn failures_of_a_run_have_the_steps_of_simulate() {
+    let file = "../../../../examples/runs/llama-3-8b-fsdp.toml";
+    let on = ["--set", "cluster.devices=256", "--json"];
+    let mut several = 0;
+    for design in ["rail-optimized", "dual-plane"] {
+        let failures = json(&[&["network", "failures", design, "--run", file][..], &on].concat(), 0);
+        let simulate = |more: &[&str]| {
+            let line = ["network", "simulate", file, "--topology", design];
+            of(&json(&[&line[..], &on, more].concat(), 0), "step_time")
+        };
+        let whole = simulate(&[]);
+        for loss in failures["designs"][0]["expected"]["classes"].as_array().expect("classes") {
+            let part = loss["part"].as_str().expect("a part");
+            let name = match part {
+                "NIC" => "nic:0",
+                "leaf" => "leaf:0",
+                "spine" => "spine:0",
+                "leaf-spine link" => "link:leaf-spine:0",
+                _ => continue,
+            };
+            assert_eq!(loss["simulated"], true, "{design} {part}");
+            near(of(loss, "slowdown"), simulate(&["--fail", name]) / whole);
+            several += 1;
+        }
+    }
+    assert!(several >= 6, "{several}");
+}
+
 /// The header of a command's CSV.
 fn header(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().chain(["--format", "csv", "--quiet"]).collect();

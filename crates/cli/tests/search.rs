@@ -344,6 +344,26 @@ fn an_interrupt_keeps_the_best_so_far() {
     }
 }
 
+/// The number of devices of a launch file is part of its run: it is asked for, not chosen.
+#[test]
+fn a_launch_file_without_a_number_of_devices_is_asked_for_it() {
+    let path = scratch("no-number.sh");
+    let script = "torchrun --nnodes $NNODES pretrain_gpt.py --num-layers 8 --hidden-size 1024 --num-attention-heads 8 \
+        --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 \
+        --vocab-size 32000 --tokenizer-type NullTokenizer --train-iters 10\n";
+    std::fs::write(&path, script).expect("written");
+    let on = |command: &'static str| [command, &path, "--cluster", "dgx-h100"].map(str::to_owned);
+    for command in ["search", "tune", "estimate"] {
+        let line = on(command);
+        let text = rejected(&line.each_ref().map(String::as_str));
+        assert!(text.contains("the number of devices is not set"), "{command}: {text}");
+    }
+    let line = on("search");
+    let line: Vec<&str> = line.iter().map(String::as_str).chain(["--gpus", "8"]).collect();
+    assert_eq!(run(&line).code, 0);
+    std::fs::remove_file(&path).expect("removed");
+}
+
 #[test]
 fn mistakes_are_reported() {
     let on = ["search", "llama-3-8b", "--cluster", "dgx-h100"];

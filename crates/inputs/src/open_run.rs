@@ -214,6 +214,15 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
 }
 
 impl Asked {
+    /// A launch file has a number of devices of its own, so none is chosen for it: an error if it is unknown.
+    pub fn require_devices(&self) -> Result<(), Refused> {
+        if self.has_devices {
+            return Ok(());
+        }
+        let Some(launch) = run::launch::find(named(&self.arguments))? else { return Ok(()) };
+        self.settings.iter().try_for_each(|setting| run::launch::ask_for_devices(&launch, &setting.spec))
+    }
+
     /// Settings without a number of devices get the one that every other command takes. Returns these numbers
     /// in words.
     pub fn fit_devices(&mut self) -> Vec<String> {

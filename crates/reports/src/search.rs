@@ -468,7 +468,7 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
             "none of {}{}",
             counted_as(nothing.tried as u64, "change that was tried makes it fit", "changes that were tried makes it fit"),
             if nothing.is_complete {
-                " (full sharding, offload, up to 64 times the devices); use a smaller model, shorter sequences or devices with more memory"
+                " (a fused loss, full sharding, offload, up to 64 times the devices); use a smaller model, shorter sequences or devices with more memory"
             } else {
                 "; the search was stopped before the others were tried"
             }
@@ -496,6 +496,7 @@ fn remedy_words(remedy: &Remedied) -> String {
         Change::FreeDegrees => "search the parallel sizes".to_owned(),
         Change::FreeMicroBatch => "search the micro-batch size".to_owned(),
         Change::FreeRecompute => "search the recompute policy".to_owned(),
+        Change::FusedLoss => format!("--software {}", remedy.software.as_deref().unwrap_or_default()),
         Change::ShardEverything => "--sharding fsdp".to_owned(),
         Change::OffloadOptimizer => "--offload-optimizer 1".to_owned(),
         Change::OffloadActivations => "--offload-activations 1".to_owned(),

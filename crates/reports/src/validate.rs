@@ -59,8 +59,19 @@ impl Answer for Validated {
                 human::percent(errors.p90_absolute)
             ));
         }
-        document.heading_with("errors by group of sources", counted(all.len(), predicted));
+        let timed = all.iter().filter(|row| row.step_time_error.is_some()).count();
+        let counted = counted(all.len(), predicted);
+        let of_step = if timed == predicted {
+            counted
+        } else {
+            format!("{counted}; {} have a measured step time", human::whole(timed as u64))
+        };
+        document.heading_with("errors by group of sources", of_step);
         document.table(errors(summary.groups.iter(), Some(&summary.overall)));
+        document.paragraph(Cell::new(
+            "for runs of `catalog/evidence`, these are errors of the fit; the README lists those of unseen publications",
+            Tone::Faint,
+        ));
         if let Some(used) = &self.0.calibration {
             calibration(&mut document, used);
         }

@@ -10,15 +10,18 @@
 //! ```
 
 pub mod fabric;
+mod failed;
 mod front;
 mod grid;
 mod judge;
 mod order;
 mod pricer;
+mod reference;
 mod survey;
 #[cfg(test)]
 mod tests;
 
+pub use failed::FailedParts;
 pub use front::{Class, Codesign, Found, NoPlan, Row, ScaleUp, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
@@ -27,4 +30,5 @@ pub use judge::{
 };
 pub use order::{best_first, ideal, is_alike, is_at_least_as_good};
 pub use pricer::Memo;
+pub use reference::{Reference, Standing};
 pub use survey::{Fastest, LATE_START, LISTED, SLACK, SPREAD, Survey};

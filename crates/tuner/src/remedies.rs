@@ -4,6 +4,7 @@
 //! search with each.
 
 use railwright_spec::plan::{PlanSpec, Sharding};
+use railwright_spec::software::Software;
 use serde::Serialize;
 
 /// A change that may make a training fit.
@@ -28,6 +29,8 @@ pub enum Change {
     FreeMicroBatch,
     /// Frees recompute for the search.
     FreeRecompute,
+    /// A loss that never holds all logits.
+    FusedLoss,
     /// Shards parameters, gradients and optimizer states over all replicas.
     ShardEverything,
     /// Offloads optimizer states and their step to the host.
@@ -40,8 +43,9 @@ pub enum Change {
     MoreDevices,
 }
 
-/// Every change that the settings do not include yet.
-pub fn remedies(specified: &PlanSpec) -> Vec<Remedy> {
+/// Every change that the settings do not include yet. `fused_loss`: the stack of the run with a fused loss, if
+/// it may have one.
+pub fn remedies(specified: &PlanSpec, fused_loss: Option<&Software>) -> Vec<Remedy> {
     let mut list = Vec::new();
     let mut add = |change, specified: PlanSpec, times| list.push(Remedy { change, specified, times });
     let has_degrees = specified.tensor_parallel.is_some()
@@ -68,6 +72,10 @@ pub fn remedies(specified: &PlanSpec) -> Vec<Remedy> {
     }
     if has_degrees {
         add(Change::FreeDegrees, freed, 1);
+    }
+    if let Some(software) = fused_loss {
+        let fused = PlanSpec { software: Some(software.id.clone()), ..specified.clone() };
+        add(Change::FusedLoss, fused, 1);
     }
     if specified.sharding.is_none_or(|sharding| sharding.zero_stage < 3 || sharding.group.is_some()) {
         let all = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
@@ -99,7 +107,8 @@ mod tests {
 
     #[test]
     fn only_levers_that_are_not_pulled_are_tried() {
-        let changes = |specified: &PlanSpec| remedies(specified).iter().map(|r| r.change).collect::<Vec<_>>();
+        let changes =
+            |specified: &PlanSpec| remedies(specified, None).iter().map(|r| r.change).collect::<Vec<_>>();
         let open = changes(&PlanSpec::default());
         assert!(open.contains(&Change::OffloadBoth) && open.contains(&Change::ShardEverything));
         assert!(!open.contains(&Change::FreeDegrees) && !open.contains(&Change::FreeRecompute));
@@ -111,6 +120,17 @@ mod tests {
         };
         let changes = changes(&pinned);
         assert!(changes.contains(&Change::FreeDegrees) && changes.contains(&Change::FreeRecompute));
+        assert!(!changes.contains(&Change::FusedLoss));
         assert!(!changes.contains(&Change::OffloadOptimizer) && !changes.contains(&Change::OffloadBoth));
+    }
+
+    #[test]
+    fn a_fused_loss_keeps_the_rest_of_the_stack() {
+        let stack = railwright_spec::software::by_id("torchtitan-2025").expect("known");
+        let fused = stack.with_feature("fused-loss", "Hopper").expect("offered");
+        let all = remedies(&PlanSpec::default(), Some(fused));
+        let remedy = all.iter().find(|remedy| remedy.change == Change::FusedLoss).expect("tried");
+        assert_eq!(remedy.specified.software.as_deref(), Some("torchtitan-2025+fused-loss"));
+        assert!(fused.with_feature("fused-loss", "Hopper").is_none(), "it has one");
     }
 }

@@ -5,9 +5,11 @@ use crate::names::dimension;
 use crate::question::Question;
 use crate::searcher::{SearchResults, Searcher};
 use crate::setting::Setting;
+use railwright_calculator::memory::FUSED_LOSS;
 use railwright_spec::plan::{Plan, PlanSpec, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::software::{Software, by_id};
 use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
 use serde::Serialize;
@@ -51,6 +53,9 @@ pub struct Remedied {
     pub step_time: Seconds,
     /// Best layout after the change, as flags.
     pub layout: String,
+    /// The stack after a change of the software.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub software: Option<String>,
 }
 
 /// Maximum number of reported near misses.
@@ -76,11 +81,12 @@ impl Nothing {
         let nearest = misses.first().map_or(0, |(index, _)| *index);
         misses.truncate(MISSES);
         let setting = &asked.settings()[nearest];
+        let fused = misses.first().and_then(|(_, miss)| with_fused_loss(&miss.plan, setting));
         // The batch is fixed; more devices must not change it.
         let of_nearest = indices.iter().position(|index| *index == nearest).and_then(|at| searches.get(at));
         let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
         let plan = PlanSpec { batch_tokens: None, ..plan_of(setting, batch) };
-        let all = remedies(&plan);
+        let all = remedies(&plan, fused);
         searcher.remedies(all.len(), ENOUGH);
         let mut tried = 0;
         let mut works: Vec<Remedied> = Vec::new();
@@ -129,7 +135,14 @@ fn attempt(
         devices,
         step_time: best.step_time,
         layout: resized.short_layout(&best.plan),
+        software: (remedy.change == Change::FusedLoss).then(|| best.plan.software.clone()),
     })
+}
+
+/// The stack of a plan with a fused loss, if it may have one.
+fn with_fused_loss(plan: &Plan, setting: &Setting) -> Option<&'static Software> {
+    let architecture = &setting.run.cluster.accelerator.architecture;
+    by_id(&plan.software).ok()?.with_feature(FUSED_LOSS, architecture)
 }
 
 /// Dimensions whose restriction a remedy removes.

@@ -2,14 +2,14 @@
 
 mod calibration;
 
-use super::{Estimate, breakdown::Part};
+use super::{Estimate, MemoryEstimate, breakdown::Part};
 use crate::collectives::{MEASURED_RACKS, Source};
 use crate::costing::{Costing, clusters_of_stage};
-use crate::memory::{MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
+use crate::memory::{FUSED_LOSS, Kind, MemoryInput, SoftwareCatalogue, UNSHARDED_ACCUMULATION, chance, peak};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::model::Mixer;
-use railwright_spec::plan::{AttentionKernel, Layout, Plan, Recompute};
+use railwright_spec::plan::{AttentionKernel, Layout, Recompute};
 use railwright_spec::problem::{Warning, either};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::software::{feature, features_of};
@@ -114,21 +114,31 @@ fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
 }
 
 /// Remedies of a stage that needs too much memory: those that the plan leaves open. More stages or shards are
-/// none if replicas do not provide the devices.
-fn less_memory(plan: &Plan, layers: u64) -> String {
+/// none if replicas do not provide the devices, or if the logits alone exceed the device.
+fn less_memory(costing: &Costing<'_>, memory: &MemoryEstimate) -> String {
+    let plan = costing.plan;
     let is_full = plan.recompute == Recompute::Full { layers: None } && plan.stage_recompute.is_none();
     let shares = plan.data_parallel * plan.context_parallel > 1;
     let is_sharded = plan.sharding.zero_stage >= 3 && plan.sharding.group.is_none();
-    let more = [
-        ("recompute", !is_full),
-        ("sharding", shares && !is_sharded),
-        ("stages", plan.data_parallel > 1 && plan.pipeline_parallel < layers),
-    ];
-    let more: Vec<String> =
-        more.into_iter().filter(|(_, is_open)| *is_open).map(|(name, _)| name.to_owned()).collect();
     let mut ways = Vec::new();
-    if !more.is_empty() {
-        ways.push(format!("more {}", either(&more)));
+    // The items are in order of size.
+    let logits = memory.top.first().filter(|item| item.kind == Kind::Logits);
+    let fused = costing.software.with_feature(FUSED_LOSS, &costing.machine.architecture);
+    if let (Some(_), Some(software)) = (logits, fused) {
+        ways.push(format!("a fused loss, since logits are the largest item (`--software {}`)", software.id));
+    }
+    if logits.is_none_or(|logits| logits.bytes <= memory.device_memory) {
+        let layers = costing.model.num_layers();
+        let more = [
+            ("recompute", !is_full),
+            ("sharding", shares && !is_sharded),
+            ("stages", plan.data_parallel > 1 && plan.pipeline_parallel < layers),
+        ];
+        let open = more.into_iter().filter(|(_, is_open)| *is_open);
+        let more: Vec<String> = open.map(|(name, _)| name.to_owned()).collect();
+        if !more.is_empty() {
+            ways.push(format!("more {}", either(&more)));
+        }
     }
     if plan.micro_batch > 1 {
         ways.push("smaller micro-batches".to_owned());
@@ -173,7 +183,7 @@ fn accumulation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warni
 
 fn memory(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
-    let remedies = || less_memory(costing.plan, costing.model.num_layers());
+    let remedies = || less_memory(costing, memory);
     if !memory.fit.is_possible() {
         list.push(Warning::new(
             "memory-does-not-fit",

@@ -17,6 +17,8 @@ const FALLBACK: &str = "megatron-core-2025";
 
 /// The feature of `whole_gradients`.
 pub const UNSHARDED_ACCUMULATION: &str = "unsharded-accumulation";
+/// The feature of a loss that never holds all logits.
+pub const FUSED_LOSS: &str = "fused-loss";
 
 fn even() -> StageSplit {
     StageSplit::Even

@@ -230,7 +230,7 @@ pub fn validate_watched(
             let tokens = cells.count("global_batch_seqs").unwrap_or(0) * cells.count("seq_len").unwrap_or(0);
             row.measured_step_time_s =
                 super::row::step_time(&cells, tokens, cells.count("n_gpus").unwrap_or(0));
-            row.measured_peak_memory_bytes = super::row::peak_memory(&cells);
+            row.measured_peak_memory_bytes = super::row::peak_memory(&cells).unwrap_or(None);
             row.measured_out_of_memory = cells.text("status") == Some("oom");
             row.ran = cells.text("status").is_none_or(|status| status == "ok");
             row.complete = cells.flag("complete") == Some(true);

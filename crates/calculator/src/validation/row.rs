@@ -211,7 +211,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         is_software_named: stack.is_named,
         recompute_known,
         step_time: step_time(cells, global_batch * sequence_length, devices),
-        peak_memory: peak_memory(cells),
+        peak_memory: peak_memory(cells)?,
         peak_kind: peak_kind(cells, framework, &notes),
         out_of_memory: cells.text("status") == Some("oom"),
         complete: cells.flag("complete").unwrap_or(false),
@@ -244,11 +244,18 @@ fn peak_kind(cells: &Cells, framework: &str, notes: &str) -> Option<Published> {
 }
 
 /// The measured peak memory in bytes. `peak_mem_unit` is the unit of the column; the default is decimal
-/// gigabytes.
-pub fn peak_memory(cells: &Cells) -> Option<f64> {
-    let unit =
-        if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
-    cells.number("measured_peak_mem_gb").filter(|v| *v > 0.0).map(|v| v * unit)
+/// gigabytes. An error for a unit that is none.
+pub fn peak_memory(cells: &Cells) -> Result<Option<f64>, String> {
+    let unit = match cells.text("peak_mem_unit") {
+        None | Some("" | "GB") => 1e9,
+        Some("MB") => 1e6,
+        Some(text) if text.contains("GiB") => 1_073_741_824.0,
+        Some(text) if text.contains("MiB") => 1_048_576.0,
+        Some(text) => {
+            return Err(format!("peak_mem_unit: expected `GB`, `GiB`, `MB` or `MiB`, found `{text}`"));
+        }
+    };
+    Ok(cells.number("measured_peak_mem_gb").filter(|v| *v > 0.0).map(|v| v * unit))
 }
 
 fn model_name(cells: &Cells) -> String {

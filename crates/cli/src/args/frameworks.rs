@@ -54,6 +54,10 @@ fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
         }
     }
     error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    if let Some(meant) = meant_by_name(&error, command) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![meant.into()]));
+        return error;
+    }
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
         && error.get(ContextKind::SuggestedArg).is_none()
@@ -64,6 +68,27 @@ fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
         }
     }
     error
+}
+
+/// A name in a place that takes none: of a catalogue without `show`, or of a design without `--designs`.
+fn meant_by_name(error: &clap::Error, command: &clap::Command) -> Option<String> {
+    let typed = |kind| match error.get(kind) {
+        Some(ContextValue::String(typed)) if !typed.starts_with('-') => Some(typed),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand if error.get(ContextKind::SuggestedSubcommand).is_none() => {
+            let show = command.find_subcommand("show")?;
+            let name = typed(ContextKind::InvalidSubcommand)?;
+            show.get_positionals().next()?;
+            Some(format!("did you mean `railwright {} show {name}`?", command.get_name()))
+        }
+        ErrorKind::UnknownArgument => {
+            command.get_arguments().find(|argument| argument.get_long() == Some("designs"))?;
+            Some(format!("use `--designs {}`", typed(ContextKind::InvalidArg)?))
+        }
+        _ => None,
+    }
 }
 
 /// The words of a command line whose first is a command. `None` if the command is not plain, such as an alias

@@ -7,16 +7,18 @@ use crate::relation::needs;
 use railwright_answers::placed_in_flags;
 use railwright_inputs as input;
 use railwright_inputs::networks::{RATES_LIMIT, design, on_network, on_run};
-use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation};
+use railwright_network::failures::expected::{EXPOSED_SHARE, INTERRUPTION_HOURS, Job, expectation_with};
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, sample_watched};
 use railwright_network::failures::state::{Part, States};
-use railwright_network::failures::{classes, parts, slowdown};
+use railwright_network::failures::{Class, classes, parts, slowdown};
 use railwright_network::topology::Design;
 use railwright_reports::network::failures::{Answered, Failing};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_tuner::codesign::FailedParts;
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
@@ -111,7 +113,14 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             }),
             None => slowdown(kept, job.exposed_share),
         };
-        let expectation = expectation(&design, &rates, &job, &slower)?;
+        let mut stops = |_: usize, _: usize| match watching.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut stops));
+        let simulated = RefCell::new(simulated);
+        let of_class = |class: &Class| simulated.borrow_mut().as_mut()?.of_class(class);
+        let expectation = expectation_with(&design, &rates, &job, &slower, &of_class)?;
         refused()?;
         let failed = failed(request, &design)?;
         let named = if failed.named.is_empty() {
@@ -120,6 +129,9 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             let state = States::new(&design)?.state(&failed.named);
             let domain = slowdown(state.kept_domain, job.exposed_domain_share);
             let network = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            let network = network.map(|bound| {
+                simulated.borrow_mut().as_mut().and_then(|one| one.factor(&failed.named)).unwrap_or(bound)
+            });
             let factor = network.zip(domain).map(|(network, domain)| network + domain - 1.0);
             Some((failed.named, state, factor))
         };

@@ -25,6 +25,7 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_tuner::collective::Network;
 use railwright_tuner::flows::idle_nics;
 use railwright_tuner::simulate::MOST_SEEDS;
+use std::cell::Cell;
 
 const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
@@ -101,7 +102,20 @@ fn simulated(request: &FlowsOn, watching: &dyn Work) -> Result<Answered, Ended> 
     let devices = wiring.devices();
     let network = Network::Design(&wiring);
     let domain = wiring.topology.design.domain.size;
-    let table = table(request, (devices, domain), &|word| numbered(word, devices), &mut chosen)?;
+    let is_beyond = Cell::new(false);
+    let device = |word: &str| {
+        is_beyond.set(word.parse::<u32>().is_ok_and(|number| number >= devices));
+        numbered(word, devices)
+    };
+    let table = table(request, (devices, domain), &device, &mut chosen).map_err(|problem| {
+        if !is_beyond.get() || problem.hint.is_some() {
+            return problem;
+        }
+        problem.hint(format!(
+            "the network has {} devices, numbered from 0; `--network gpus=...` sets another number",
+            human::whole(u64::from(devices))
+        ))
+    })?;
     let draws = draws(request.seeds, network, &mut chosen);
     let peers = peers(&cluster, (domain, wiring.topology.design.domain.bandwidth), &mut chosen);
     let routes = MeshRoutes::new(&wiring, peers);

@@ -118,7 +118,10 @@ pub(super) fn unknown_power(lines: &[Line]) -> Option<Warning> {
     (!unknown.is_empty()).then(|| {
         Warning::new(
             "network-power-unknown",
-            format!("unknown power, counted as 0 W: {}; a price list can set watts", unknown.join(", ")),
+            format!(
+                "unknown power: {}; totals with them have no power, and costs per token exclude its electricity; a price list can set watts",
+                unknown.join(", ")
+            ),
         )
     })
 }

@@ -79,6 +79,10 @@ pub struct ClassLoss {
     pub interrupts: bool,
     /// Step slowdown until the repair; `None` if the step cannot finish.
     pub slowdown: Option<f64>,
+    /// True if the slowdown is that of a simulated step without the part. Otherwise it follows from the
+    /// remaining bandwidth.
+    #[serde(rename = "simulated")]
+    pub is_simulated: bool,
     /// Action of the job.
     pub response: Response,
     /// Device-hours that one failure costs.
@@ -137,6 +141,18 @@ pub fn expectation(
     job: &Job,
     slowdown: &dyn Fn(f64) -> Option<f64>,
 ) -> Result<Expectation, Problem> {
+    expectation_with(design, rates, job, slowdown, &|_| None)
+}
+
+/// The same, with the factor of a simulated step for the classes that have one: `slowdown` takes all traffic
+/// to use the failed part.
+pub fn expectation_with(
+    design: &Design,
+    rates: &Rates,
+    job: &Job,
+    slowdown: &dyn Fn(f64) -> Option<f64>,
+    simulated: &dyn Fn(&Class) -> Option<f64>,
+) -> Result<Expectation, Problem> {
     let mut losses = Vec::new();
     let mut briefs = Vec::new();
     for class in classes(design) {
@@ -149,7 +165,7 @@ pub fn expectation(
                     .hint("add a line for it to a file for --rates"));
             }
         };
-        let loss = loss(class, rate, design, job, slowdown);
+        let loss = loss(class, rate, design, job, (slowdown, simulated));
         briefs.extend(brief_loss(&loss, design.devices, job, slowdown));
         losses.push(loss);
     }
@@ -222,7 +238,7 @@ fn loss(
     rate: &Rate,
     design: &Design,
     job: &Job,
-    slowdown: &dyn Fn(f64) -> Option<f64>,
+    (slowdown, simulated): (&dyn Fn(f64) -> Option<f64>, &dyn Fn(&Class) -> Option<f64>),
 ) -> ClassLoss {
     let n = design.devices as f64;
     let repair = rate.repair_hours;
@@ -232,7 +248,10 @@ fn loss(
         1.0 => slowdown(class.kept(job.recovery)),
         kept => super::slowdown(kept, job.exposed_domain_share),
     };
-    let factor = if class.stranded > 0 { None } else { kept(&class).map(|s| s.max(1.0)) };
+    let bound = if class.stranded > 0 { None } else { kept(&class) };
+    let is_network = class.kept_domain == 1.0;
+    let in_simulation = bound.filter(|_| is_network).and_then(|_| simulated(&class));
+    let factor = in_simulation.or(bound).map(|s| s.max(1.0));
     let restart = n * job.interruption_hours;
     let mut link_paths = vec![(Response::Wait, restart + n * repair)];
     if class.touched < design.devices {
@@ -262,6 +281,7 @@ fn loss(
         rate: rate.clone(),
         failures_per_month,
         slowdown: factor,
+        is_simulated: in_simulation.is_some(),
         response,
         lost_hours,
         lost_devices,

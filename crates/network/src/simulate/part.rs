@@ -3,8 +3,9 @@
 //! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and the cables of a part. Does not
 //! find detours.
 
+use crate::failures::state::Part as Numbered;
 use crate::topology::scale_up::DomainPart;
-use crate::topology::{Layer, LinkId, Node, NodeId, Topology};
+use crate::topology::{Design, Layer, LinkId, Node, NodeId, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
@@ -51,6 +52,26 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
+    /// The same part by its name in `network failures`. `None` for parts that are numbered differently there.
+    pub fn of_failures(part: Numbered, design: &Design) -> Option<Self> {
+        let n = u32::try_from(part.number).ok()?;
+        let (planes, devices) = (design.planes as u32, design.devices as u32);
+        let is_clos = design.kind.is_clos();
+        Some(match part.class {
+            "NIC" => Self::Nic(n),
+            // By device and plane there, by plane and device here.
+            "NIC-leaf link" => Self::Link(Layer::Access, n % planes * devices + n / planes),
+            "leaf" if is_clos => Self::Switch(1, n),
+            "spine" if is_clos => Self::Switch(2, n),
+            "core" if is_clos => Self::Switch(3, n),
+            "top switch" if is_clos => Self::Switch(4, n),
+            "leaf-spine link" if is_clos => Self::Link(Layer::LeafSpine, n),
+            "spine-core link" if is_clos => Self::Link(Layer::SpineCore, n),
+            "core-top link" if is_clos => Self::Link(Layer::CoreTop, n),
+            _ => return None,
+        })
+    }
+
     /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `top:1`, `router:4` or `link:leaf-spine:12`; numbers
     /// start at 0. `leaf#0` is `leaf:0`, the spelling of `network failures`.
     pub fn parse(text: &str) -> Result<Self, Problem> {

@@ -6,7 +6,9 @@ use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::human;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds};
-use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched, Unsimulated};
+use railwright_tuner::codesign::{
+    Class, Codesign, MISSED, MISSED_BY_MERGING, Reference, Row, Searched, Standing, Unsimulated,
+};
 use serde::Serialize;
 
 /// The result and its request.
@@ -78,7 +80,10 @@ impl Answer for Answered {
             details.blocks.push(Block::Bullets(self.notes()));
         });
         if let Some(next) = &self.next {
-            document.next_step(format!("`{next}`"));
+            let first = if self.codesign.contenders.len() > 1 { " (one of the equal networks)" } else { "" };
+            document.next_step(format!("`{next}`{first}"));
+        } else if self.codesign.lacks_device_price() {
+            document.next_step("repeat the command with --price-per-device-hour for a cost per token");
         }
         document
     }
@@ -87,6 +92,31 @@ impl Answer for Answered {
 /// The bandwidth as `--speeds` takes it: `400G`.
 fn short_speed(speed: BytesPerSecond) -> String {
     format!("{}G", (speed.get() * 8.0 / 1e6).round() / 1e3)
+}
+
+/// The reference network and those of the lowest cost. `None` if it is the winner.
+fn against(reference: &Reference<'_>, named: &dyn Fn(&Row) -> String) -> Option<Cell> {
+    let row = reference.row;
+    let (winner, change) = match reference.standing {
+        Standing::Contender if row.cheapest_token => return None,
+        Standing::Contender => {
+            return Some(Cell::from(format!("the reference, {}, is one of them", named(row))));
+        }
+        Standing::CostsMoreThanEquals => {
+            let text = format!("the reference, {}, is not one of them: it costs more per token", named(row));
+            return Some(Cell::from(text));
+        }
+        Standing::Against { winner, change } => (winner, change),
+    };
+    Some(Cell::from(format!(
+        "compared with the reference, {}: {} costs {} {} per token, and its network costs {} {}",
+        named(row),
+        named(winner),
+        human::percent(change.abs()),
+        if change > 0.0 { "more" } else { "less" },
+        human::dollars(Dollars::new((row.dollars - winner.dollars).get().abs())),
+        if row.dollars < winner.dollars { "more" } else { "less" }
+    )))
 }
 
 /// A constant share in integer percent.
@@ -249,6 +279,10 @@ impl Answered {
             self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
         let mut equal = Vec::new();
         let verdict = match contenders.as_slice() {
+            [] if self.codesign.lacks_device_price() => {
+                equal.push(Cell::from(format!("{}, or set --price-per-device-hour", self.device_price)));
+                Cell::new("cost per token unknown: the devices have no price", Tone::Doubtful)
+            }
             [] => return Vec::new(),
             [winner] => Cell::new(
                 {
@@ -260,17 +294,18 @@ impl Answered {
                 },
                 Tone::Strong,
             ),
-            [first, others @ ..] => {
+            equals => {
                 const NAMED: usize = 4;
-                let more = others.len().saturating_sub(NAMED);
+                let more = equals.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-                let list: Vec<String> = others.iter().take(NAMED).map(|row| named(row)).collect();
+                let list: Vec<String> = equals.iter().take(NAMED).map(|row| named(row)).collect();
                 equal.push(Cell::from(format!("equal cost per token: {}{more}", list.join("; "))));
                 equal.push(Cell::from(format!(
                     "lowest simulated cost{among}; costs within the intervals are equal"
                 )));
+                let count = human::whole(equals.len() as u64);
                 let lowest =
-                    format!("lowest cost per token: {} (equal: {} more)", named(first), others.len());
+                    format!("lowest cost per token: {count} networks are equal within their intervals");
                 Cell::new(lowest, Tone::Doubtful)
             }
         };
@@ -296,25 +331,7 @@ impl Answered {
             )),
         ];
         remarks.splice(1..1, equal);
-        let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
-        let cost = |row: &Row| {
-            row.simulated.as_ref().and_then(|one| one.cost).map_or(f64::INFINITY, |cost| cost.dollars.get())
-        };
-        if let Some((reference, best)) = reference
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-            .zip(contenders.first().filter(|best| !best.is_reference))
-        {
-            let by = (cost(best) / cost(reference) - 1.0) * 100.0;
-            remarks.push(Cell::from(format!(
-                "compared with the reference, {}: {} costs {:.1}% {} per token, and its network costs {} {}",
-                named(reference),
-                named(best),
-                by.abs(),
-                if by > 0.0 { "more" } else { "less" },
-                human::dollars(Dollars::new((reference.dollars - best.dollars).get().abs())),
-                if reference.dollars < best.dollars { "more" } else { "less" }
-            )));
-        }
+        remarks.extend(self.codesign.reference().and_then(|reference| against(&reference, &named)));
         remarks
     }
 

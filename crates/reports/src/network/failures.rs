@@ -139,6 +139,23 @@ impl Failing {
 }
 
 impl Answered {
+    /// Parts whose factor is not that of a simulated step.
+    fn bounds(&self) -> String {
+        let all = self.list.iter().flat_map(|failing| &failing.expectation.classes);
+        let open = all.filter(|loss| !loss.is_simulated && loss.slowdown.is_some_and(|factor| factor > 1.0));
+        let mut parts: Vec<&str> = open.map(|loss| loss.class.part).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        if self.list.iter().any(|failing| failing.sampled.is_some()) {
+            parts.push("sampled states");
+        }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let how = words(self.job.recovery);
+        format!("; {}: as if every device had the remaining bandwidth ({how})", parts.join(", "))
+    }
+
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = vec![
             Cell::from(
@@ -159,9 +176,9 @@ impl Answered {
         }
         remarks.push(Cell::from(match &self.run {
             Some(run) => format!(
-                "step: of `{}`, if every device had the remaining bandwidth ({}), which is an upper bound; `network simulate --fail` simulates the failed part",
+                "step: of `{}`, simulated without one part, as by `network simulate --fail`{}",
                 human::shorten(run),
-                words(self.job.recovery)
+                self.bounds()
             ),
             None => format!(
                 "step: the exposed network time, {} of the step{}, grows with the lost bandwidth ({})",

@@ -104,7 +104,7 @@ const FUSED_DISPATCH: &str = "fused-dispatch";
 impl Software {
     /// True if an architecture supports fused token dispatch.
     pub fn dispatches_fused_on(architecture: &str) -> bool {
-        fused_dispatch().is_some_and(|feature| feature.runs_on(architecture))
+        feature(FUSED_DISPATCH).is_some_and(|feature| feature.runs_on(architecture))
     }
 
     /// Maximum expert-parallel size with fused dispatch. DeepEP's internode kernels are compiled for up to 20
@@ -129,12 +129,16 @@ impl Software {
         feature.choice.is_some() && features_of(&self.id).any(other)
     }
 
-    /// Same stack with fused token dispatch; `None` if it already has it or does not offer it, or if the
-    /// architecture does not support it.
+    /// Same stack with fused token dispatch; `None` as in [`Self::with_feature`].
     pub fn with_fused_dispatch(&self, architecture: &str) -> Option<&'static Self> {
-        let may_get =
-            |feature: &&Feature| !self.fused_expert_dispatch && self.may_have(feature, architecture);
-        let feature = fused_dispatch().filter(may_get)?;
+        if self.fused_expert_dispatch { None } else { self.with_feature(FUSED_DISPATCH, architecture) }
+    }
+
+    /// Same stack with a feature; `None` if it has it, or if framework or architecture do not support it.
+    pub fn with_feature(&self, id: &str, architecture: &str) -> Option<&'static Self> {
+        let is_new = |feature: &&Feature| features_of(&self.id).all(|own| own != feature.id);
+        let may_have = |feature: &&Feature| self.may_have(feature, architecture);
+        let feature = feature(id).filter(is_new).filter(may_have)?;
         by_id(&format!("{}+{}", self.id, feature.id)).ok()
     }
 }
@@ -148,10 +152,6 @@ impl Feature {
 /// Feature by identifier.
 pub fn feature(id: &str) -> Option<&'static Feature> {
     features().iter().find(|feature| feature.id == id)
-}
-
-fn fused_dispatch() -> Option<&'static Feature> {
-    feature(FUSED_DISPATCH)
 }
 
 /// Generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.

@@ -479,8 +479,18 @@ pub fn simulated_step(
     extent: Extent,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {
+    let whole = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
+    simulated_step_on((model, machine, plan), (design, whole), extent, watch)
+}
+
+/// The same on a design whose wiring may lack failed parts.
+pub(super) fn simulated_step_on(
+    (model, machine, plan): (&Model, &Cluster, &Plan),
+    (design, first): (&Design, Wiring),
+    extent: Extent,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Option<Steps>, Problem> {
     let cluster = unblocked_on(design, machine)?;
-    let first = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
     let step = Unrouted::new((model, &cluster, plan), &Setting::on(&first))?;
     let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
     let mut timed = |draw: u32, limit: Seconds| -> Result<Option<Timed>, Problem> {

@@ -1,7 +1,7 @@
 //! Each warning appears in its case and not in others.
 
 use super::super::tests::estimate_of;
-use railwright_spec::plan::{PlanSpec, Recompute};
+use railwright_spec::plan::{PlanSpec, Recompute, Sharding};
 
 fn ids(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> Vec<String> {
     estimate_of(name, preset, devices, change).warnings.into_iter().map(|w| w.id).collect()
@@ -38,6 +38,24 @@ fn remedies_of_a_plan_that_does_not_fit_are_open() {
         p.recompute.clone_from(&full);
     };
     assert_eq!(advice(&two), "use more sharding or stages, or smaller micro-batches");
+}
+
+/// Where logits are the largest item, the advice begins with the loss. Sharding and stages leave logits as they
+/// are, so they are not advised where the logits alone exceed the device.
+#[test]
+fn large_logits_are_reduced_by_a_fused_loss() {
+    let advice = |length: u64| {
+        let found = estimate_of("qwen3-4b", "dgx-h100", 8, |p| {
+            (p.sequence_length, p.micro_batch) = (Some(length), Some(1));
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+            p.recompute = Some(Recompute::Full { layers: None });
+        });
+        let warning = found.warnings.iter().find(|w| w.id == "memory-does-not-fit").expect("it does not fit");
+        warning.message.split("; ").last().unwrap_or_default().to_owned()
+    };
+    let long = advice(131_072);
+    assert!(long.starts_with("use a fused loss, since logits are the largest item (`--software "), "{long}");
+    assert!(long.contains("+fused-loss`)") && !long.contains("stages"), "{long}");
 }
 
 /// FSDP has two ways to accumulate gradients. The second one is a feature, which adds a copy of all

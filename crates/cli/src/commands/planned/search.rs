@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         free: tuned_keys(&arguments.free, "--free")?,
     };
     let mut asked = open_run::ask_freed(&arguments.run, freedom)?;
+    asked.require_devices()?;
     let fitted = asked.fit_devices();
     arguments.save.as_deref().map(writable).transpose()?;
     open_run::report_launch(&arguments.run, printer)?;

@@ -122,25 +122,6 @@ fn filling(design: &Design) -> Filling {
     }
 }
 
-/// The name of a part of `network failures` in `simulate`.
-fn named(part: Numbered, design: &Design) -> Part {
-    let n = part.number as u32;
-    let (planes, devices) = (design.planes as u32, design.devices as u32);
-    match part.class {
-        "NIC" => Part::Nic(n),
-        // By device and plane there, by plane and device here.
-        "NIC-leaf link" => Part::Link(Layer::Access, n % planes * devices + n / planes),
-        "leaf" => Part::Switch(1, n),
-        "spine" => Part::Switch(2, n),
-        "core" => Part::Switch(3, n),
-        "top switch" => Part::Switch(4, n),
-        "leaf-spine link" => Part::Link(Layer::LeafSpine, n),
-        "spine-core link" => Part::Link(Layer::SpineCore, n),
-        "core-top link" => Part::Link(Layer::CoreTop, n),
-        other => panic!("{other}"),
-    }
-}
-
 #[test]
 fn failures_and_simulate_agree_on_all_bundled_designs() {
     let mut wrong = Vec::new();
@@ -161,7 +142,8 @@ fn failures_and_simulate_agree_on_all_bundled_designs() {
             for number in [0, count / 2, count - 1] {
                 let part = Numbered { class, number };
                 let state = states.state(&[part]);
-                let broken = Wiring::new(&design, &[named(part, &design)]).expect("there");
+                let broken = Wiring::new(&design, &[Part::of_failures(part, &design).expect("a Clos")])
+                    .expect("there");
                 for recovery in [Recovery::Alone, Recovery::Neighbour, Recovery::Spread] {
                     let broken = broken.clone().recovering(recovery);
                     // A domain shares its NICs for equal sends of all of its devices, as within rails.
