@@ -19,7 +19,7 @@ const PLACES = [
   ...tabs.map((tab) => `traces?t.path=${TRACES}&t.tab=${tab}`),
   ...['traces', 'log', 'snapshot', 'hang'].flatMap((view) => [
     view,
-    `${view}?${{ traces: 't', log: 'l', snapshot: 'y', hang: 'h' }[view]}.path=/nowhere`,
+    `${view}?${{ traces: 't', log: 'l', snapshot: 'y', hang: 'h' }[view]}.path=/nowhere/megatron_deepspeed_gpt3_0.125B_of_a_long_name.log.gz`,
   ]),
   ...pages.map((tab) => `reference?r.tab=${tab}`),
 ]

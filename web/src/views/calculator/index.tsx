@@ -8,7 +8,8 @@ import { type Live, REST, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
-import { planSummary, run, runB, runText, toArguments } from '../../state/run'
+import type { Parameters } from '../../state/fragment'
+import { planSummary, run, runB, runText, runTextB, toArguments } from '../../state/run'
 import { ESTIMATE_ONLY, type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
@@ -18,6 +19,7 @@ import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
 import { HOLDING, heldPlan } from './holding'
+import { type Back, askedIn, baseOf, isSameJob, stuckIn } from './last-valid'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
 import { MemoryStages, chosenStage } from './memory-stages'
 import { NearRuns } from './near'
@@ -79,7 +81,15 @@ export default function Calculator() {
     },
     REST,
   ).value
-  const valid = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
+  // A rejected run lists values only of settings that alone make it valid; the others have those of the plan that they return to.
+  const returned = useFollow<ValidValues>(
+    'values',
+    () => {
+      const live = (editing.value === 'b' ? ofB : ofA).value
+      return report || live.problems.length === 0 ? null : valuesQuestion(toArguments(baseOf(edited.value, live.of)))
+    },
+    REST,
+  ).value
   const catalogue = useCatalogue()
   const plan = a.problems.length === 0 ? (a.answer?.plan_summary ?? '') : ''
   useEffect(() => {
@@ -88,12 +98,19 @@ export default function Calculator() {
   }, [plan])
   const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
-  const shownB = two ? b.answer : null
+  const shownA = answerOf(a, () => runText.value)
+  const shownB = two ? answerOf(b, () => runTextB.value) : null
   const edit = editing.value === 'b' ? b : a
   const accelerators = useMemo(() => acceleratorsOf(catalogue.clusters, catalogue.accelerators), [catalogue])
   // Signals that the settings read draw them again by themselves: a question on its way does not.
-  const estimate = edit.answer ?? a.answer
+  const estimate = (editing.value === 'b' ? shownB : null) ?? shownA
   const isRefused = edit.problems.length > 0
+  const own = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
+  const back = useMemo<Back | null>(
+    () => (isRefused && returned.answer ? { of: edit.of, keys: stuckIn(own) } : null),
+    [isRefused, returned.answer, own, edit.of],
+  )
+  const valid = useMemo(() => (back ? validWith(own, validOf(returned.answer), [...back.keys]) : own), [own, back, returned.answer])
   const controls = useMemo(
     () => (
       <Controls
@@ -103,13 +120,14 @@ export default function Calculator() {
         accelerators={accelerators}
         valid={valid}
         refused={isRefused}
+        back={back}
       />
     ),
-    [estimate, catalogue, accelerators, valid, isRefused],
+    [estimate, catalogue, accelerators, valid, isRefused, back],
   )
   const toolbar = useMemo(
-    () => <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />,
-    [a.answer, shownB, a.commandLine, b.commandLine],
+    () => <Toolbar a={shownA} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />,
+    [shownA, shownB, a.commandLine, b.commandLine],
   )
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
@@ -121,9 +139,9 @@ export default function Calculator() {
       </aside>
       <div class="results">
         {toolbar}
-        <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} valid={editing.value === 'a' ? valid : null} />
-        {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} valid={editing.value === 'b' ? valid : null} />}
-        {a.answer ? (
+        <Refused live={a} letter={two ? 'A' : ''} estimate={shownA} valid={editing.value === 'a' ? own : null} />
+        {two && <Refused live={b} letter="B" estimate={shownB ?? shownA} valid={editing.value === 'b' ? own : null} />}
+        {shownA ? (
           <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} valid={valid} />
         ) : (
           a.problems.length === 0 && <Waiting />
@@ -131,6 +149,12 @@ export default function Calculator() {
       </div>
     </div>
   )
+}
+
+/** The answer, unless the run is rejected and the numbers are those of another model or cluster. */
+function answerOf({ problems, of, answer }: Live<Estimate>, text: () => Parameters): Estimate | null {
+  const asked = problems.length > 0 ? askedIn(of) : null
+  return asked && !isSameJob(text(), asked) ? null : answer
 }
 
 interface Shown {
