@@ -27,6 +27,7 @@ export default async ({ browser, url }) => {
   await view.close()
   await failures(browser, url)
   await cables(browser, url)
+  await strategies(browser, url)
 }
 
 async function failures(browser, url) {
@@ -57,5 +58,19 @@ async function cables(browser, url) {
   await view.page.evaluate(() => (location.hash = location.hash.replace(/&n.more=[^&]*/, '')))
   await view.settled()
   check((await view.page.getByText('links share a cable').count()) === 0, 'one link per cable shares it')
+  await view.close()
+}
+
+/** The longest strategies end inside of their table at 1280 px. */
+async function strategies(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/network?model=llama-3.1-70b&cluster=dgx-h100&gpus=512&n.desk=design&n.domains=8&n.ran=1',
+  })
+  await view.page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 240_000 })
+  await view.settled()
+  const table = view.page.locator('[aria-label=Networks] .table-holder').first()
+  check((await table.innerText()).includes('uneven stages'), 'no strategy is long')
+  const over = await table.evaluate((one) => one.scrollWidth - one.clientWidth)
+  check(over === 0, `the table of networks is ${over} px too wide`)
   await view.close()
 }

@@ -12,16 +12,14 @@ async function settled(view) {
 }
 
 const sliders = (page) =>
-  page
-    .locator('input.slider')
-    .evaluateAll((all) =>
-      all.map((one) => ({
-        name: one.dataset.slider,
-        at: one.value,
-        most: Number(one.max),
-        hidden: getComputedStyle(one).visibility === 'hidden',
-      })),
-    )
+  page.locator('input.slider').evaluateAll((all) =>
+    all.map((one) => ({
+      name: one.dataset.slider,
+      at: one.value,
+      most: Number(one.max),
+      hidden: getComputedStyle(one).visibility === 'hidden',
+    })),
+  )
 
 async function move(view, name, at) {
   await view.page.evaluate(

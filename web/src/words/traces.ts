@@ -299,6 +299,7 @@ export const memory = 'Memory'
 export const bound = 'Bound'
 export const ofTheRoofline = 'Of the roofline'
 export const saving = 'Saving'
+export const noSavingOfShortKernels = 'Not reported at the roofline, and for kernels so short that their launch dominates'
 export const perRankAndStepAt = 'Per rank and step, at the target share of the roofline'
 
 // stragglers.tsx
