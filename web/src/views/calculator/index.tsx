@@ -65,31 +65,13 @@ export default function Calculator() {
   const [a, b] = [ofA.value, ofB.value]
   const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
   const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
-  const values = useFollow<ValidValues>(
-    'values',
-    () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)),
-    REST,
-  ).value
-  // A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown.
-  const held = useFollow<ValidValues>(
-    'values',
-    () => {
-      const isB = editing.value === 'b'
-      const plan = heldPlan(edited.value, (isB ? ofB : ofA).value.answer)
-      const free = report || Object.keys(plan).length === 0
-      return free ? null : valuesQuestion({ ...(isB ? runB.value : run.value), ...toArguments(plan) })
-    },
-    REST,
-  ).value
+  const edits = () => (editing.value === 'b' ? ofB : ofA).value
+  const own = useValid(() => ({ text: edited.value, answer: edits().answer }))
   // A rejected run lists values only of settings that alone make it valid; the others have those of the plan that they return to.
-  const returned = useFollow<ValidValues>(
-    'values',
-    () => {
-      const live = (editing.value === 'b' ? ofB : ofA).value
-      return report || live.problems.length === 0 ? null : valuesQuestion(toArguments(baseOf(edited.value, live.of)))
-    },
-    REST,
-  ).value
+  const returned = useValid(() => {
+    const { problems, of, answer } = edits()
+    return problems.length === 0 ? null : { text: baseOf(edited.value, of), answer }
+  })
   const catalogue = useCatalogue()
   const plan = a.problems.length === 0 ? (a.answer?.plan_summary ?? '') : ''
   useEffect(() => {
@@ -105,12 +87,11 @@ export default function Calculator() {
   // Signals that the settings read draw them again by themselves: a question on its way does not.
   const estimate = (editing.value === 'b' ? shownB : null) ?? shownA
   const isRefused = edit.problems.length > 0
-  const own = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
   const back = useMemo<Back | null>(
-    () => (isRefused && returned.answer ? { of: edit.of, keys: stuckIn(own) } : null),
-    [isRefused, returned.answer, own, edit.of],
+    () => (isRefused && returned.size > 0 ? { of: edit.of, keys: stuckIn(own) } : null),
+    [isRefused, returned, own, edit.of],
   )
-  const valid = useMemo(() => (back ? validWith(own, validOf(returned.answer), [...back.keys]) : own), [own, back, returned.answer])
+  const valid = useMemo(() => (back ? validWith(own, returned, [...back.keys]) : own), [own, back, returned])
   const controls = useMemo(
     () => (
       <Controls
@@ -155,6 +136,29 @@ export default function Calculator() {
 function answerOf({ problems, of, answer }: Live<Estimate>, text: () => Parameters): Estimate | null {
   const asked = problems.length > 0 ? askedIn(of) : null
   return asked && !isSameJob(text(), asked) ? null : answer
+}
+
+/** Valid values of a run. A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown. */
+function useValid(question: () => { readonly text: Parameters; readonly answer: Estimate | null } | null): Valid {
+  const asked = () => (report ? null : question())
+  const free = useFollow<ValidValues>(
+    'values',
+    () => {
+      const run = asked()
+      return run && valuesQuestion(toArguments(run.text))
+    },
+    REST,
+  ).value.answer
+  const held = useFollow<ValidValues>(
+    'values',
+    () => {
+      const run = asked()
+      const plan = run ? heldPlan(run.text, run.answer) : {}
+      return run && Object.keys(plan).length > 0 ? valuesQuestion(toArguments({ ...run.text, ...plan })) : null
+    },
+    REST,
+  ).value.answer
+  return useMemo(() => validWith(validOf(free), validOf(held), HOLDING), [free, held])
 }
 
 interface Shown {
