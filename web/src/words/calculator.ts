@@ -9,8 +9,8 @@ export const searchForTheFastestLayout =
   'Search for the recommended layout: the simplest within the model error of the fastest that fits. Batch, precision and prices are unchanged'
 export const applyAnyway = 'Apply anyway'
 export const thePresentLayoutStays = 'The current layout is kept'
-export const noFasterLayout = (now: Part, best: Part) => `Its step time is ${now}. The layout that the search recommends takes ${best}.`
-export const itIsWithinTheTie = (value: Part, value2: Part) => `Its step time, ${value}, is within the model error of the best (${value2}).`
+export const itIsWithinTheTie = (value: Part, value2: Part) =>
+  `Its step time, ${value}, is within the model error of the recommended layout (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
 export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'

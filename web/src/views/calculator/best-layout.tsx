@@ -43,7 +43,7 @@ export function BestLayout(props: { estimate: Estimate | null; ready: boolean })
     if (props.estimate?.memory.fit === 'fits' && isTied(props.estimate.step_time, answer.answer.candidates)) {
       const isFaster = now < props.estimate.step_time
       toast(texts.thePresentLayoutStays, {
-        hint: (isFaster ? texts.itIsWithinTheTie : texts.noFasterLayout)(format.seconds(props.estimate.step_time), format.seconds(now)),
+        hint: texts.itIsWithinTheTie(format.seconds(props.estimate.step_time), format.seconds(now)),
         ...(isFaster ? { action: { title: texts.applyAnyway, run: () => applyLayout(best.layout) } } : {}),
       })
       return
