@@ -1,1 +1,1 @@
-var e=(e,t)=>`the server answered ${e} for ${t}`,t=e=>`${e}, one per row`,n=(e,t)=>`${e} files: ${t} …`,r=e=>`Model: ${e}`,i=e=>`Cluster: ${e}`,a=e=>`Remove ${e}`;export{a,t as i,n,e as o,r,i as t};
+var e=(e,t)=>`the server answered ${e} for ${t}`,t=e=>`${e}, one per row`,n=(e,t)=>`${e} files: ${t} …`,r=e=>`Model: ${e}`,i=e=>`Cluster: ${e}`,a=e=>`Remove ${e}`,o=e=>`Defaults: ${e}`;export{t as a,r as i,o as n,a as o,n as r,e as s,i as t};

@@ -259,7 +259,7 @@ async function resets(browser, url) {
   // Within the tie of the best nothing is gained: the plan stays.
   const present = await hash()
   await page.getByRole('button', { name: 'Best layout' }).click()
-  await page.waitForSelector('.toast:has-text("within the model error of the best")', { timeout: 120_000 })
+  await page.waitForSelector('.toast:has-text("within the model error of the recommended")', { timeout: 120_000 })
   check((await hash()) === present, `a layout within the tie was replaced: ${await hash()}`)
   await page.evaluate(() => (location.hash = location.hash.replace('tp=4', 'tp=8').replace('pp=4', 'pp=8') + '&recompute=full'))
   await view.settled()

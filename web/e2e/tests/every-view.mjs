@@ -17,9 +17,10 @@ const PLACES = [
   'calculator?model=no-such-model&cluster=dgx-h100',
   ...desks.map((desk) => `network?${RUN}&n.desk=${desk}`),
   ...tabs.map((tab) => `traces?t.path=${TRACES}&t.tab=${tab}`),
+  `traces?${RUN}&t.path=${TRACES}&t.run=1`,
   ...['traces', 'log', 'snapshot', 'hang'].flatMap((view) => [
     view,
-    `${view}?${{ traces: 't', log: 'l', snapshot: 'y', hang: 'h' }[view]}.path=/nowhere`,
+    `${view}?${{ traces: 't', log: 'l', snapshot: 'y', hang: 'h' }[view]}.path=/nowhere/megatron_deepspeed_gpt3_0.125B_of_a_long_name.log.gz`,
   ]),
   ...pages.map((tab) => `reference?r.tab=${tab}`),
 ]

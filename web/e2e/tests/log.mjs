@@ -11,6 +11,8 @@ export default async ({ browser, url }) => {
   const view = await openPage(browser, url, { fragment: `#/log?l.path=${encodeURIComponent(LOG)}` })
   const { page } = view
   await page.waitForSelector('text=typical iteration')
+  // Pauses have the cause that the log records, as on the command line.
+  check((await page.locator('.numbers-row').innerText()).includes('21 times: evaluation'), 'the cause of the pauses is missing')
   await page.locator('svg[aria-roledescription="line chart"]').first().focus()
   await page.keyboard.press('ArrowRight')
   await page.waitForSelector('.chart-plot >> text=iteration')

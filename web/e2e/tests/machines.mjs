@@ -1,4 +1,5 @@
 // The machines view: asked by keyboard, the knee and the chosen number marked, a point picked, a goal that nothing meets.
+import { readFile } from 'node:fs/promises'
 import { check, openPage, pictures } from '../harness.mjs'
 
 const RUN =
@@ -41,6 +42,18 @@ export default async function ({ browser, url }) {
   )
   check((await finer.page.evaluate(() => location.hash)).includes('m.gpus=64,96,128'), 'the address lacks the counts')
   await finer.close()
+
+  // A chart to take away: no goal is named that nobody set, nor one number of GPUs for all of them.
+  const alone = await openPage(browser, url, { fragment: `${RUN.replace('32,64,128,256,512', '64,128')}&gpus=512&m.ran=1` })
+  await answered(alone.page)
+  await alone.page.locator('.chart:has-text("training time at each") .menu-holder button').first().click()
+  const [file] = await Promise.all([alone.page.waitForEvent('download'), alone.page.getByRole('menuitem', { name: /SVG/ }).click()])
+  const svg = await readFile(await file.path(), 'utf8')
+  check(
+    svg.includes('model llama-3.1-8b') && !/gpus 512|misses the goal/.test(svg),
+    `the chart says ${svg.match(/gpus 512|[^<>]*misses[^<>]*/)?.[0]}`,
+  )
+  await alone.close()
 
   const none = await openPage(browser, url, { fragment: `${RUN}&m.deadline=2d&m.budget=1K&m.ran=1` })
   await none.page.waitForSelector('text=No size meets the goal', { timeout: 120_000 })

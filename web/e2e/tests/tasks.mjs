@@ -37,7 +37,7 @@ const TASKS = {
     async (page, user) => {
       await user.click('text=Best layout')
       // An auto plan within the tie of the best stays.
-      await page.waitForSelector('.toast:has-text("within the model error of the best")', { timeout: 120_000 })
+      await page.waitForSelector('.toast:has-text("within the model error of the recommended")', { timeout: 120_000 })
     },
   ],
   'compare two': [

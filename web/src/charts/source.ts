@@ -27,7 +27,9 @@ export function settingText(key: string, value: string): string {
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''
+  const isOfAllSizes = view?.id === 'machines'
   const run = Object.entries(runText.value)
+    .filter(([key]) => !(isOfAllSizes && key === 'gpus'))
     .map(([key, value]) => settingText(key, withoutHandle(value)))
     .join(', ')
   const plan = run && planSummary.value ? `${run}; ${planSummary.value}` : run

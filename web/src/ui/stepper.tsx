@@ -101,7 +101,7 @@ export function Stepper(props: Props) {
         </span>
       </span>
       <input
-        class="slider below"
+        class={`slider below ${values.length === 0 ? 'without-values' : ''}`}
         type="range"
         min={0}
         max={Math.max(values.length - 1, 0)}

@@ -9,7 +9,8 @@ export const searchForTheFastestLayout =
   'Search for the recommended layout: the simplest within the model error of the fastest that fits. Batch, precision and prices are unchanged'
 export const applyAnyway = 'Apply anyway'
 export const thePresentLayoutStays = 'The current layout is kept'
-export const itIsWithinTheTie = (value: Part, value2: Part) => `Its step time, ${value}, is within the model error of the best (${value2}).`
+export const itIsWithinTheTie = (value: Part, value2: Part) =>
+  `Its step time, ${value}, is within the model error of the recommended layout (${value2}).`
 export const stopTheSearch = (choice: Part) => `Stop the search${choice}`
 export const bestLayout = 'Best layout'
 export const noLayoutFitsOnThese = 'No layout fits on these devices. Search lists changes that help.'
@@ -145,6 +146,7 @@ export const closeTheSettings = 'Close the settings'
 export const changeTheRun = 'Change the run'
 export const settings = 'Settings'
 export const scenario = 'Scenario'
+export const backToAValidPlan = 'Changed on a valid plan'
 export const theNumbersBelowAreThose = 'The numbers below belong to the last valid plan.'
 export const whichCluster = 'Which cluster?'
 export const chooseASystemOrAn = 'Choose a system or an accelerator on the left.'

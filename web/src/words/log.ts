@@ -39,7 +39,11 @@ export const atTheLastLevel = 'at the latest step time level'
 export const overTheLastPeriod = 'over the last period'
 export const slowReports2 = 'slow reports'
 export const ofTheTime = (slowShare: Part) => `${slowShare} of the time`
-export const everyIterationsTimes = (period: Part, count: Part) => `every ${period} iterations, ${count} times`
+export const everyIterationsTimes = (period: Part, count: Part, cause: Part) => `every ${period} iterations, ${count} times: ${cause}`
+export const evaluation = 'evaluation'
+export const checkpoint = 'checkpoint'
+export const and = ' and '
+export const causeNotRecorded = 'cause not recorded'
 export const doneTwice2 = (reduce: Part) => `${reduce} repeated`
 export const updatesLost = 'skipped updates'
 export const skippedNotANumber = (skipped: Part, notANumber: Part) => `${skipped} skipped, ${notANumber} not a number`
@@ -52,7 +56,7 @@ export const batch = 'Batch'
 export const tflopS = 'TFLOP/s'
 export const mfu = 'MFU'
 export const slowReports = 'Slow reports'
-export const everyIterationsAreLost = (period: Part, lost: Part) => `${lost} lost every ${period} iterations`
+export const everyIterationsAreLost = (period: Part, lost: Part, cause: Part) => `${lost} lost every ${period} iterations: ${cause}`
 export const wellAboveTheirNeighbours = 'far above their neighbours'
 export const noReportExceedsTheNoise = 'No report exceeds the noise.'
 export const slowReportsOneARow = 'Slow reports, one per row'

@@ -9,7 +9,8 @@ export const largestEfficient = (choice: Part) => `${choice}, largest efficient 
 export const gpus = 'GPUs'
 export const gpusOf = (devices: Part, name: Part) => `${devices} GPUs of ${name}`
 export const days2 = 'Days'
-export const onePointPerSearchedCount = 'one point per searched size, hollow if it misses the goal'
+export const onePointPerSearchedCount = 'training time at each searched size'
+export const hollowIfItMisses = ', hollow if it misses the goal'
 export const daysOfTrainingByNumber = 'Days of training by number of GPUs'
 export const deadline = (deadline: Part) => `deadline: ${deadline}`
 export const dollars2 = 'Dollars'

@@ -78,7 +78,7 @@ export const ofCluster = 'Share of cluster'
 export const mTokens = '$/M tokens'
 export const mark = 'Mark'
 export const cheapestToken = 'cheapest token'
-export const frontOfItsDomain = 'on the front of its domain size'
+export const frontOfItsDomain = 'front of its domain size'
 export const strategy = 'Strategy'
 export const networks = 'Networks'
 export const clickOrEnterLoadsA = 'click or Enter loads a strategy into the calculator'
@@ -119,6 +119,8 @@ export const perYear = 'Per year'
 export const networkPaidOverTheYears = 'Network and electricity over the depreciation period'
 export const costs = 'Costs'
 export const savingsAgainst = 'savings against'
+export const linksShareACable = (links: Part, speed: Part, price: Part, ofALink: Part) =>
+  `${links} links share a cable: a transceiver of ${speed} costs ${price}, ${ofALink} per link.`
 export const costsOfDesigns = 'Costs of designs'
 export const devices3 = 'Devices:'
 export const at = 'at'
@@ -151,6 +153,10 @@ export const mean = ', mean'
 export const designsAndJob = 'Designs and job'
 export const exposedShare = 'Exposed share'
 export const shareOfTheStepThat = 'Exposed network time as a share of the step'
+export const ofTheRun = 'run’s'
+export const slowdownsAreThoseOfTheRun = 'Slowdowns are those of the run’s step at reduced bandwidth.'
+export const slowdownsFollowTheShare = (reason: string | undefined) =>
+  `Slowdowns follow from the exposed share${reason ? `, without the run: ${reason}` : ''}.`
 export const trafficMovesTo = 'Traffic moves to'
 export const theWholeDomain = 'the whole domain'
 export const oneNeighbour = 'one neighbour'
@@ -192,7 +198,8 @@ export const failuresOfByPart = (name: Part) => `Failures of ${name} by part`
 export const otherKeys = 'Other keys'
 export const anyKeyOfADesign = 'Any other design key of this topology'
 export const fromTheRunsCluster = 'From the run’s cluster'
-export const domainsOf = ': domains of'
+export const domainsOf = (size: Part) => `: domains of ${size}`
+export const segmentsOfDomains = (used: Part, size: Part) => `: the plan uses segments of ${used} in domains of ${size}`
 export const at2 = (value: Part) => ` at ${value}`
 export const perDevice = 'per device.'
 export const gpusLeaveADomainIncomplete = 'GPUs do not fill the last domain:'

@@ -109,4 +109,5 @@ export const to = 'to'
 
 // run-problems.tsx
 export const theAnswerBelowIsThat = 'The results below belong to the last valid settings.'
+export const defaults = (list: Part) => `Defaults: ${list}`
 export const notesOfTheProgram = 'Notes of the program'

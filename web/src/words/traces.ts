@@ -299,6 +299,7 @@ export const memory = 'Memory'
 export const bound = 'Bound'
 export const ofTheRoofline = 'Of the roofline'
 export const saving = 'Saving'
+export const noSavingOfShortKernels = 'Not reported at the roofline, and for kernels so short that their launch dominates'
 export const perRankAndStepAt = 'Per rank and step, at the target share of the roofline'
 
 // stragglers.tsx
@@ -315,7 +316,8 @@ export const ranksAreStragglers = (value: Part) => `${value} ranks are straggler
 export const aStepWouldTake = ': step time would be'
 export const withAllRanksAtPeers =
   ' with all ranks at the median speed of their peers. The cost on a card is that of its rank alone, so costs need not add up.'
-export const theHostsNotSingleRanks = ' The hosts, not individual ranks, delay the job.'
+export const theHostsNotSingleRanks =
+  ' Every device is idle longer than it computes, excluding waits for other ranks: reduce host time before tuning the network.'
 export const rank4 = (rank: Part) => `Rank ${rank}`
 export const perStep4 = 'per step ('
 export const cause2 = 'cause:'
@@ -337,6 +339,7 @@ export const perStepOverItsCollectives =
   'per step, summed over all collectives of the rank. Concurrent collectives count separately, so the sum can exceed the step.'
 export const cause = 'Cause'
 export const noDelay = 'no delay'
+export const delayWithoutCost = 'its delay costs no step time'
 export const belowTheLeastCost = 'below the reporting threshold'
 export const notReported = 'not reported'
 export const ranksDelayEachOther = (cause: string) => `Ranks take turns delaying each other (${cause})`

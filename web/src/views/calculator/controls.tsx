@@ -14,6 +14,7 @@ import { Stepper } from '../../ui/stepper'
 import { BestLayout } from './best-layout'
 import { ASSUMED, type Degrees, degreesOf } from './facts'
 import { hold, ofSchedule } from './holding'
+import { type Back, moveBack } from './last-valid'
 import { OtherSettings } from './other-settings'
 import { Pools } from './pools'
 import { choose } from './replan'
@@ -31,6 +32,16 @@ interface Props {
   readonly valid: Valid
   /** True if the current run is rejected. */
   readonly refused: boolean
+  /** Way back from a rejected run; null without one. */
+  readonly back: Back | null
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+/** Sets values; on a rejected run those of a setting that alone cannot make it valid are set on a valid plan. */
+function put(values: Values, { back, estimate }: Pick<Props, 'back' | 'estimate'>, history: 'push' | 'replace' = 'push'): void {
+  if (back && Object.keys(values).some((key) => back.keys.has(key))) moveBack(values, back, estimate, history)
+  else hold(values, estimate, history)
 }
 
 export function Controls(props: Props) {
@@ -94,10 +105,10 @@ function Plan(props: Props) {
   const own = (key: string) => text[key] !== undefined
   /** Resets settings to auto, unless the first of them is needed by the others. */
   const auto = (...keys: readonly [string, ...string[]]) =>
-    valid.closed?.has(keys[0]) ? undefined : () => set(Object.fromEntries(keys.map((key) => [key, undefined])))
+    valid.closed?.has(keys[0]) ? undefined : () => put(Object.fromEntries(keys.map((key) => [key, undefined])), props)
   /** A switch whose other position is not valid with the other settings. */
   const fixed = (key: string, value: boolean) => isRefused(valid, key, String(!value))
-  const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
+  const flag = (key: string, value: boolean) => put({ [key]: value ? 'true' : 'false' }, props)
   return (
     <>
       <Section title={texts.parallelism} note={Number.isInteger(dp) ? texts.dataParallel(format.count(dp)) : ''}>
@@ -127,7 +138,7 @@ function Plan(props: Props) {
           onAuto={auto('uneven-stages', 'layers-per-stage')}
           fixed={fixed('uneven-stages', isUneven)}
           value={isUneven}
-          onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })}
+          onChange={(value) => put({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined }, props)}
         />
         <Switch
           label={texts.sequenceParallel}
@@ -145,7 +156,7 @@ function Plan(props: Props) {
           onAuto={auto('schedule', 'vp')}
           value={text.schedule ?? plan.schedule}
           options={choices('schedule', text.schedule ?? plan.schedule)}
-          onChange={(schedule) => hold(ofSchedule(schedule), estimate)}
+          onChange={(schedule) => put(ofSchedule(schedule), props)}
         />
       </Section>
       <Section title={texts.batch} note={estimate ? texts.microBatches(format.count(estimate.throughput.micro_batches)) : ''}>
@@ -161,7 +172,7 @@ function Plan(props: Props) {
           onAuto={auto('sharding')}
           value={text.sharding ?? shardingText(plan.sharding)}
           options={choices('sharding', text.sharding ?? shardingText(plan.sharding))}
-          onChange={(sharding) => hold({ sharding }, estimate)}
+          onChange={(sharding) => put({ sharding }, props)}
         />
         <Choice
           label={texts.recompute}
@@ -170,7 +181,7 @@ function Plan(props: Props) {
           onAuto={auto('recompute', 'stage-recompute')}
           value={text.recompute ?? recomputeText(plan.recompute)}
           options={choices('recompute', text.recompute ?? recomputeText(plan.recompute))}
-          onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })}
+          onChange={(recompute) => put({ recompute, 'stage-recompute': undefined }, props)}
         />
         <Choice
           label={texts.precision}
@@ -179,7 +190,7 @@ function Plan(props: Props) {
           onAuto={auto('precision')}
           value={text.precision ?? plan.precision.compute}
           options={choices('precision', text.precision ?? plan.precision.compute)}
-          onChange={(precision) => set({ precision })}
+          onChange={(precision) => put({ precision }, props)}
         />
       </Section>
       <details class="section">
@@ -234,8 +245,8 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
   const values = useMemo(() => numbersOf(props.valid, props.name), [props.valid, props.name])
   const blame = props.refused && lastSet.value.includes(props.name)
   const closed = isClosed(props.valid, props.name, text)
-  const plan = useRef(props.estimate)
-  plan.current = props.estimate
+  const current = useRef(props)
+  current.current = props
   // While one slider moves, the other steppers stay as they are.
   return useMemo(() => {
     const follows = hasReplicas ? { dp: undefined } : {}
@@ -247,11 +258,11 @@ function Degree(props: Props & { name: keyof Degrees; label: string; about: stri
         format={props.format}
         own={own}
         byDefault={byDefault}
-        onAuto={closed ? undefined : () => set({ ...toAuto(props.name, edited.value, heldKeys.value), ...follows })}
+        onAuto={closed ? undefined : () => put({ ...toAuto(props.name, edited.value, heldKeys.value), ...follows }, current.current)}
         value={value}
         values={values}
         kept={kept}
-        onChange={(next, final) => hold({ [props.name]: String(next), ...follows }, plan.current, final ? 'push' : 'replace')}
+        onChange={(next, final) => put({ [props.name]: String(next), ...follows }, current.current, final ? 'push' : 'replace')}
         blame={blame}
         disabled={report !== null}
       />

@@ -8,7 +8,8 @@ import { type Live, REST, askOnce, useDrawn, useFollow } from '../../api/live'
 import { report } from '../../api/report'
 import { start } from '../../api/start'
 import { change, location } from '../../state/location'
-import { planSummary, run, runB, runText, toArguments } from '../../state/run'
+import type { Parameters } from '../../state/fragment'
+import { planSummary, run, runB, runText, runTextB, toArguments } from '../../state/run'
 import { ESTIMATE_ONLY, type Valid, validOf, validWith, valuesQuestion } from '../../state/valid'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
 import { useLater } from '../../ui/later'
@@ -18,6 +19,7 @@ import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
 import { HOLDING, heldPlan } from './holding'
+import { type Back, askedIn, baseOf, isSameJob, stuckIn } from './last-valid'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
 import { MemoryStages, chosenStage } from './memory-stages'
 import { NearRuns } from './near'
@@ -63,23 +65,13 @@ export default function Calculator() {
   const [a, b] = [ofA.value, ofB.value]
   const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
   const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
-  const values = useFollow<ValidValues>(
-    'values',
-    () => (report ? null : valuesQuestion(editing.value === 'b' ? runB.value : run.value)),
-    REST,
-  ).value
-  // A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown.
-  const held = useFollow<ValidValues>(
-    'values',
-    () => {
-      const isB = editing.value === 'b'
-      const plan = heldPlan(edited.value, (isB ? ofB : ofA).value.answer)
-      const free = report || Object.keys(plan).length === 0
-      return free ? null : valuesQuestion({ ...(isB ? runB.value : run.value), ...toArguments(plan) })
-    },
-    REST,
-  ).value
-  const valid = useMemo(() => validWith(validOf(values.answer), validOf(held.answer), HOLDING), [values.answer, held.answer])
+  const edits = () => (editing.value === 'b' ? ofB : ofA).value
+  const own = useValid(() => ({ text: edited.value, answer: edits().answer }))
+  // A rejected run lists values only of settings that alone make it valid; the others have those of the plan that they return to.
+  const returned = useValid(() => {
+    const { problems, of, answer } = edits()
+    return problems.length === 0 ? null : { text: baseOf(edited.value, of), answer }
+  })
   const catalogue = useCatalogue()
   const plan = a.problems.length === 0 ? (a.answer?.plan_summary ?? '') : ''
   useEffect(() => {
@@ -88,12 +80,18 @@ export default function Calculator() {
   }, [plan])
   const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
-  const shownB = two ? b.answer : null
+  const shownA = answerOf(a, () => runText.value)
+  const shownB = two ? answerOf(b, () => runTextB.value) : null
   const edit = editing.value === 'b' ? b : a
   const accelerators = useMemo(() => acceleratorsOf(catalogue.clusters, catalogue.accelerators), [catalogue])
   // Signals that the settings read draw them again by themselves: a question on its way does not.
-  const estimate = edit.answer ?? a.answer
+  const estimate = (editing.value === 'b' ? shownB : null) ?? shownA
   const isRefused = edit.problems.length > 0
+  const back = useMemo<Back | null>(
+    () => (isRefused && returned.size > 0 ? { of: edit.of, keys: stuckIn(own) } : null),
+    [isRefused, returned, own, edit.of],
+  )
+  const valid = useMemo(() => (back ? validWith(own, returned, [...back.keys]) : own), [own, back, returned])
   const controls = useMemo(
     () => (
       <Controls
@@ -103,13 +101,14 @@ export default function Calculator() {
         accelerators={accelerators}
         valid={valid}
         refused={isRefused}
+        back={back}
       />
     ),
-    [estimate, catalogue, accelerators, valid, isRefused],
+    [estimate, catalogue, accelerators, valid, isRefused, back],
   )
   const toolbar = useMemo(
-    () => <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />,
-    [a.answer, shownB, a.commandLine, b.commandLine],
+    () => <Toolbar a={shownA} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />,
+    [shownA, shownB, a.commandLine, b.commandLine],
   )
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
@@ -121,9 +120,9 @@ export default function Calculator() {
       </aside>
       <div class="results">
         {toolbar}
-        <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} valid={editing.value === 'a' ? valid : null} />
-        {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} valid={editing.value === 'b' ? valid : null} />}
-        {a.answer ? (
+        <Refused live={a} letter={two ? 'A' : ''} estimate={shownA} valid={editing.value === 'a' ? own : null} />
+        {two && <Refused live={b} letter="B" estimate={shownB ?? shownA} valid={editing.value === 'b' ? own : null} />}
+        {shownA ? (
           <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} valid={valid} />
         ) : (
           a.problems.length === 0 && <Waiting />
@@ -131,6 +130,35 @@ export default function Calculator() {
       </div>
     </div>
   )
+}
+
+/** The answer, unless the run is rejected and the numbers are those of another model or cluster. */
+function answerOf({ problems, of, answer }: Live<Estimate>, text: () => Parameters): Estimate | null {
+  const asked = problems.length > 0 ? askedIn(of) : null
+  return asked && !isSameJob(text(), asked) ? null : answer
+}
+
+/** Valid values of a run. A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown. */
+function useValid(question: () => { readonly text: Parameters; readonly answer: Estimate | null } | null): Valid {
+  const asked = () => (report ? null : question())
+  const free = useFollow<ValidValues>(
+    'values',
+    () => {
+      const run = asked()
+      return run && valuesQuestion(toArguments(run.text))
+    },
+    REST,
+  ).value.answer
+  const held = useFollow<ValidValues>(
+    'values',
+    () => {
+      const run = asked()
+      const plan = run ? heldPlan(run.text, run.answer) : {}
+      return run && Object.keys(plan).length > 0 ? valuesQuestion(toArguments({ ...run.text, ...plan })) : null
+    },
+    REST,
+  ).value.answer
+  return useMemo(() => validWith(validOf(free), validOf(held), HOLDING), [free, held])
 }
 
 interface Shown {

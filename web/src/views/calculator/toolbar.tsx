@@ -11,7 +11,8 @@ import { copy, download } from '../../ui/clipboard'
 import { Menu } from '../../ui/menu'
 import { devicesOf } from './facts'
 import { ExportDialog } from './export-dialog'
-import { compare, comparing, differences, editing, keep } from './scenarios'
+import { heldPlan } from './holding'
+import { compare, comparing, differences, editing, heldKeys, keep } from './scenarios'
 import { flagTitle, nameOfModel } from './wording'
 import * as texts from '../../words/calculator'
 
@@ -22,6 +23,9 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
   const values: Arguments = inB ? (runB.value ?? run.value) : run.value
   const command = inB ? props.commandB : props.commandA
   const shown = inB ? props.b : props.a
+  // A size that keeps the value of A's auto plan is no difference.
+  const ofA = heldPlan(runText.value, props.a)
+  const shownDifferences = differences.value.filter((key) => !heldKeys.value.includes(key) || overrides.value[key] !== ofA[key])
   const copyCommand = () => void copy(command, 'Command')
   useKeys(
     [
@@ -107,12 +111,12 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
       )}
       {two && (
         <p class="differences">
-          {differences.value.length === 0 ? (
+          {shownDifferences.length === 0 ? (
             <span class="muted">{texts.bIsACopyOf}</span>
           ) : (
             <>
               <span class="muted">{texts.bDiffersIn}</span>
-              {differences.value.map((key) => (
+              {shownDifferences.map((key) => (
                 <span key={key} class="chip">
                   {flagTitle(key)} {overrides.value[key] === '-' ? texts.asChosen : overrides.value[key]}
                   {!report && (

@@ -160,6 +160,11 @@ function Answer({ answer, stale }: { answer: Log; stale: boolean }) {
   )
 }
 
+/** Recorded causes of the pauses; none is given if the log has none. */
+export function causeOf({ evaluation, checkpoint }: NonNullable<Judged['pause']>): string {
+  return [evaluation && texts.evaluation, checkpoint && texts.checkpoint].filter(Boolean).join(texts.and) || texts.causeNotRecorded
+}
+
 function Head({ log }: { log: Judged }) {
   const mfu = log.segments.findLast((one) => one.mfu !== null)?.mfu
   const facts: (readonly [string, string, string?])[] = [
@@ -170,7 +175,13 @@ function Head({ log }: { log: Judged }) {
       : []),
     [texts.slowReports2, String(log.slow.length), texts.ofTheTime(percent(log.slow_share))],
     ...(log.pause
-      ? [['pause', seconds(log.pause.lost), texts.everyIterationsTimes(count(log.pause.period), log.pause.count)] as const]
+      ? [
+          [
+            'pause',
+            seconds(log.pause.lost),
+            texts.everyIterationsTimes(count(log.pause.period), log.pause.count, causeOf(log.pause)),
+          ] as const,
+        ]
       : []),
     [
       'restarts',
@@ -245,7 +256,7 @@ function Slow({ rows, pause }: { rows: readonly SlowStep[]; pause: Judged['pause
       <h2>
         {texts.slowReports}{' '}
         <span class="muted">
-          {pause ? texts.everyIterationsAreLost(count(pause.period), seconds(pause.lost)) : texts.wellAboveTheirNeighbours}
+          {pause ? texts.everyIterationsAreLost(count(pause.period), seconds(pause.lost), causeOf(pause)) : texts.wellAboveTheirNeighbours}
         </span>
       </h2>
       {rows.length === 0 ? (

@@ -95,7 +95,13 @@ export function Charts({ answer, line, onPick }: Props) {
   const rents = seriesOf(answer, (row) => row.bill.rent, notes)
   return (
     <>
-      <ChartFrame title={texts.days2} about={texts.onePointPerSearchedCount} name="machines-days" menu={commandItem(line)} rows={csv}>
+      <ChartFrame
+        title={texts.days2}
+        about={`${texts.onePointPerSearchedCount}${goal.deadline === null && goal.budget === null ? '' : texts.hollowIfItMisses}`}
+        name="machines-days"
+        menu={commandItem(line)}
+        rows={csv}
+      >
         {(width) => (
           <Lines
             width={width}

@@ -13,7 +13,7 @@ import { BreakEven } from './break-even'
 import { CostBars } from './cost-bars'
 import { DesignProblems } from './design-problems'
 import { DesignChoice, DesignFields, Swatch } from './fields'
-import { kindOf } from './names'
+import { gigabits, kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
 import { PriceList, priceList } from './price-list'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
@@ -157,7 +157,21 @@ function Shares({ answer }: { answer: CostAnswer }) {
         {answer.cluster.years} {texts.years}
         {answer.cluster.device_price_source})
       </p>
+      {first && <SharedCables design={first} />}
     </section>
+  )
+}
+
+/** Price of the transceivers where links share a cable: two speeds may cost more than twice one. */
+function SharedCables({ design: { design, bill } }: { design: Priced }) {
+  const links = design.links_per_cable
+  const line = bill.lines.find((one) => one.item === 'transceiver')
+  if (links <= 1 || !line) return null
+  const { speed, price } = line
+  return (
+    <p class="table-more remarks">
+      {texts.linksShareACable(links, gigabits(speed ?? 0), dollars(price.dollars), dollars(price.dollars / links))}
+    </p>
   )
 }
 

@@ -1,19 +1,40 @@
 // Loss from failed links, NICs and switches, by class, for one or several designs.
-import { useAnswer } from '../../api/live'
+import { type Live, useAnswer } from '../../api/live'
+import type { Arguments } from '../../api/ask'
 import { count, digits, percent } from '../../charts/format'
 import { PERCENT } from '../../state/amounts'
+import { runText } from '../../state/run'
 import { Amount } from '../../ui/amounts'
 import { Loading } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { Choice, Figure } from '../parts/controls'
+import { useKeyList } from '../parts/dimensions'
+import { optionsBeside } from '../parts/run-options'
 import type { FailureClass, FailuresAnswer } from './answer'
 import { ShareBar } from './bits'
 import { DesignProblems } from './design-problems'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
-import { useOwnCluster } from './own-cluster'
+import { runArguments, useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
 import * as texts from '../../words/network'
+
+/** Answer with the slowdowns of the run's own step; without a run, of an exposed share. A run that the designs cannot carry leaves the share. */
+function useFailures(question: Arguments | null): {
+  readonly live: Live<FailuresAnswer>
+  readonly ofRun: boolean
+  readonly reason?: string
+} {
+  const keys = useKeyList()
+  const hasRun = runArguments() !== null && !parameter('exposed')
+  const beside = question && hasRun && keys.length > 0 ? { ...question, ...optionsBeside(runText.value, keys) } : null
+  const withRun = useAnswer<FailuresAnswer>('network/failures', beside)
+  const reason = beside && withRun.problems[0]?.message
+  const plain = useAnswer<FailuresAnswer>('network/failures', hasRun && !reason ? null : question)
+  // Below a refusal of both stands the answer before it.
+  const shown = plain.answer ? plain : { ...plain, answer: withRun.answer, stale: true }
+  return reason ? { live: shown, ofRun: false, reason } : { live: hasRun ? withRun : plain, ofRun: hasRun }
+}
 
 export function FailuresDesk() {
   const ready = useOwnCluster()
@@ -23,7 +44,7 @@ export function FailuresDesk() {
     ...(parameter('exposed') ? { 'exposed-share': parameter('exposed') } : {}),
     ...(parameter('recovery') ? { recovery: parameter('recovery') } : {}),
   }
-  const live = useAnswer<FailuresAnswer>('network/failures', ready ? question : null)
+  const { live, ofRun, reason } = useFailures(ready ? question : null)
   const { answer } = live
   const most = Math.max(0, ...(answer?.designs ?? []).flatMap((one) => one.expected.classes.map((part) => part.lost_hours_per_month)))
   return (
@@ -35,7 +56,7 @@ export function FailuresDesk() {
           <Amount
             title={texts.exposedShare}
             about={texts.shareOfTheStepThat}
-            auto="0.2"
+            auto={ofRun ? texts.ofTheRun : '0.2'}
             unit={PERCENT}
             value={parameter('exposed')}
             onChange={(value) => setParameter('exposed', value)}
@@ -51,6 +72,7 @@ export function FailuresDesk() {
             onChange={(value) => setParameter('recovery', value)}
           />
         </div>
+        <p class="muted">{ofRun ? texts.slowdownsAreThoseOfTheRun : texts.slowdownsFollowTheShare(reason)}</p>
       </section>
       <DesignProblems live={live} />
       {!answer && live.problems.length === 0 && <Loading heights={[240]} />}

@@ -6,7 +6,7 @@ import { Choice } from '../parts/controls'
 import { runParameters } from '../search/question'
 import type { TopologiesAnswer } from './answer'
 import { keyName, settingsOf, useTopologies } from './design-keys'
-import { ownCluster } from './own-cluster'
+import { ownCluster, usedOfDomain } from './own-cluster'
 import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, parameter, setParameter, wholeDomains } from './state'
 import { kindOf } from './names'
 import * as texts from '../../words/network'
@@ -89,12 +89,14 @@ function OwnCluster() {
   const own = ofOwnCluster()
   if (!cluster || DESIGN_FIELDS.every(({ key }) => own[key] === undefined || parameter(key))) return null
   const devices = Number(runParameters().gpus)
-  const whole = wholeDomains(devices, cluster.scale_up.domain_size)
+  const size = cluster.scale_up.domain_size
+  const used = usedOfDomain(cluster)
+  const whole = wholeDomains(devices, used)
   const changed = ['domain', 'speed', 'gpus'].filter((key) => parameter(key))
   return (
     <p class="muted own-cluster">
       {texts.fromTheRunsCluster} <b>{cluster.name}</b>
-      {texts.domainsOf} {cluster.scale_up.domain_size}
+      {used < size ? texts.segmentsOfDomains(used, size) : texts.domainsOf(size)}
       {own['domain-bandwidth'] && texts.at2(own['domain-bandwidth'])}, {own.speed} {texts.perDevice}
       {whole > devices && !parameter('gpus') && !parameter('domain') && (
         <>

@@ -1,12 +1,11 @@
 // State of the network view in the URL: the open desk, the design, the options of each desk.
-import type { Arguments, Value } from '../../api/ask'
+import type { Value } from '../../api/ask'
 import { COUNT, GIGABITS, RATIO } from '../../state/amounts'
 import { own } from '../../state/location'
 import { type Pair, chosenPairs, pairsOf } from '../../state/settings'
 import { set } from '../parts/controls'
 import { runParameters } from '../search/question'
-import { toArguments } from '../../state/run'
-import { ownCluster, speedOf } from './own-cluster'
+import { ownCluster, speedOf, usedOfDomain } from './own-cluster'
 import * as texts from '../../words/network'
 
 export const PREFIX = 'n'
@@ -54,7 +53,8 @@ export function furtherKeys(): readonly Pair[] {
 export function ofOwnCluster(): Readonly<Record<string, string>> {
   const cluster = ownCluster()
   if (!cluster) return {}
-  const { domain_size: size, bandwidth } = cluster.scale_up
+  const { bandwidth } = cluster.scale_up
+  const size = usedOfDomain(cluster)
   return {
     domain: String(size),
     ...(size > 1 ? { 'domain-bandwidth': texts.gbS(Number((bandwidth / 1e9).toPrecision(6))) } : {}),
@@ -95,12 +95,6 @@ export function wholeDomains(devices: number, domain: number): number {
 export function networkKeys(): string[] {
   const keys = ON_RUN.flatMap((key) => (parameter(key) ? [`${key.replaceAll('-', '_')}=${parameter(key)}`] : []))
   return [...keys, ...furtherKeys().map(([name, value]) => `${name}=${value}`)]
-}
-
-/** Run as arguments; null while model or cluster are missing. */
-export function runArguments(): Arguments | null {
-  const run = runParameters()
-  return run.model && run.cluster ? toArguments(run) : null
 }
 
 export function kind(): string {

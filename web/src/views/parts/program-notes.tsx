@@ -9,7 +9,8 @@ interface Props {
 }
 
 export function ProgramNotes({ notes, chosen = [] }: Props) {
-  const shown = [...new Set([...notes.filter((note) => !note.startsWith('defaults:')), ...chosen])]
+  const of = notes.filter((note) => !note.startsWith('defaults:') && !chosen.includes(note))
+  const shown = [...new Set([...of, ...(chosen.length > 0 ? [texts.defaults(chosen.join('; '))] : [])])]
   if (shown.length === 0) return null
   return (
     <ul class="remarks" aria-label={texts.notesOfTheProgram}>

@@ -10,7 +10,7 @@ import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
-import { Open, Opened, pathsIn } from '../parts/open'
+import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import '../parts/layout.css'
 import './snapshot.css'
 import * as texts from '../../words/snapshot'
@@ -41,6 +41,7 @@ export default function View() {
     <div class="view snapshot" aria-busy={live.loading}>
       <Opened home="snapshot" paths={[file]} commandLine={live.commandLine} />
       {live.problems.length > 0 && <Problems problems={live.problems} />}
+      {live.problems.length > 0 && <JobsBelow paths={[file]} />}
       {live.answer ? (
         <Answer answer={live.answer} stale={live.stale} />
       ) : (

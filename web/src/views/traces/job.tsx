@@ -19,29 +19,12 @@ import { AcceleratorField } from '../parts/accelerator'
 import { Switch } from '../parts/controls'
 import { useKeyList } from '../parts/dimensions'
 import { optionsOf as namesAndValue, useCatalogue } from '../parts/run-bar'
-import { flagOf } from '../calculator/flags'
+import { optionsOf } from '../parts/run-options'
 import { LayoutFound, sizesText } from './layout-found'
 import { StepsField, stepOptions } from './steps'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 import * as common from '../../words/ui'
-
-/** Options of `profile` for the calculator's run: its model as the run, the rest as keys. Pure. */
-export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly Key[]): Arguments {
-  const run = text.run ?? text.launch ?? text.model
-  if (!run) return {}
-  const set = Object.entries(text).flatMap(([flag, value]) => {
-    if (['run', 'launch', 'model', 'cluster', 'gpus'].includes(flag)) return []
-    const key = keys.find((one) => flagOf(one) === flag)
-    return key ? [`${key.section}.${key.name}=${value}`] : []
-  })
-  return {
-    run,
-    ...(text.cluster ? { cluster: text.cluster } : {}),
-    ...(text.gpus ? { gpus: text.gpus } : {}),
-    ...(set.length > 0 ? { set } : {}),
-  }
-}
 
 /** Job options for every question about its traces; null until the run file is written. */
 export function useJob(): Arguments | null {

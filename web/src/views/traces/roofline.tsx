@@ -182,9 +182,9 @@ export function RooflineTab({ profile }: TabProps) {
               key: 'saving',
               title: texts.saving,
               value: (row) => row.saving_ns,
-              cell: (row) => seconds(row.saving_ns / 1e9),
+              cell: (row) => (row.saving_ns > 0 ? seconds(row.saving_ns / 1e9) : '–'),
               align: 'right',
-              about: texts.perRankAndStepAt,
+              about: `${texts.perRankAndStepAt}. ${texts.noSavingOfShortKernels}`,
             },
           ]}
         />

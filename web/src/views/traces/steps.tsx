@@ -50,7 +50,7 @@ export function StepsField({ value, profile }: { value: string; profile: Profile
     />
   )
   return (
-    <div class="entry" role="group" aria-label={texts.steps2} title={texts.numbersOfTheSteps}>
+    <div class="entry traces-steps" role="group" aria-label={texts.steps2} title={texts.numbersOfTheSteps}>
       <span>
         {texts.steps2}{' '}
         {value !== '' && (

@@ -19,9 +19,9 @@ const shownValue = (value: number, unit: string): string =>
   unit === 'ns' ? span(value) : Number.isInteger(value) ? count(value) : digits(value, 4)
 
 /** Cause of a rank's delay, or the reason why it is not reported. */
-function causeOf(row: Culprit, least: number): string {
+export function causeOf(row: Culprit, least: number): string {
   if (row.is_straggler) return row.cause_name
-  if (row.cost_ns <= 0) return texts.noDelay
+  if (row.cost_ns <= 0) return row.lateness_ns > 0 ? texts.delayWithoutCost : texts.noDelay
   return row.cost_ns <= least ? texts.belowTheLeastCost : texts.notReported
 }
 
