@@ -120,9 +120,11 @@ impl Look {
                 break;
             }
             self.entries -= 1;
-            let name = entry.file_name();
-            if !name.to_string_lossy().starts_with('.') {
-                names.push(folder.join(name));
+            let path = folder.join(entry.file_name());
+            // Documents may quote the reports of a log.
+            let is_document = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
+            if !entry.file_name().to_string_lossy().starts_with('.') && !is_document {
+                names.push(path);
             }
         }
         names.sort();
@@ -263,6 +265,8 @@ mod tests {
                 .iter()
                 .all(|job| job.files > 0 && !job.name.contains(".csv") && !job.name.contains(".png"))
         );
+        // A document beside logs quotes their reports.
+        assert!(named("logs/README.md").is_none() && named("README.md").is_none());
         let one = list(&[format!("{}/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz", fixtures())]);
         assert_eq!(one.jobs.len(), 1);
         assert_eq!((one.jobs[0].format.as_str(), one.jobs[0].files), ("training log", 1));

@@ -150,10 +150,10 @@ fn one(
     Err(fields.locate(problem.hint(hint), "model_type"))
 }
 
-/// Names of the families supported by [`from_hugging_face`], in alphabetical order.
+/// Families supported by [`from_hugging_face`], by name; classes of diffusion transformers are last.
 pub fn families() -> impl Iterator<Item = &'static str> {
     let mut names: Vec<&str> = FAMILIES.iter().map(|(family, _)| *family).chain(grammar::types()).collect();
-    names.sort_unstable();
+    names.sort_unstable_by_key(|name| (name.starts_with(char::is_uppercase), *name));
     names.dedup();
     names.into_iter()
 }
