@@ -38,7 +38,7 @@ pub(crate) fn job(text: &str) -> Option<String> {
         }
         while at < lines.len() {
             let inner = lines[at];
-            let is_item = inner.trim_start().starts_with("- ");
+            let is_item = ["- ", "#"].iter().any(|start| inner.trim_start().starts_with(start));
             let is_below = indent(inner) > indent(line) || (is_item && indent(inner) == indent(line));
             if !inner.trim().is_empty() && !is_below {
                 break;

@@ -227,7 +227,7 @@ fn training_comes_before_exports() {
 #[test]
 fn commands_of_job_files_are_read() {
     const RUN: &str = "model_name_or_path: Qwen/Qwen3-8B\nstage: sft\ndo_train: true\nfinetuning_type: full\ncutoff_len: 1024\n";
-    let list = "target:\n  service: aml\nsearch:\n  job_template:\n    sku: 1xG8\n    command:\n    - pip install -e .\n    \
+    let list = "target:\n  service: aml\nsearch:\n  job_template:\n    sku: 1xG8\n    command:\n    - pip install -e .\n    # - pip\n    \
                 - torchrun --nproc_per_node=8 src/train.py conf/run.yaml\n    submit_args:\n      env: {}\n";
     let block = "resources:\n  accelerators: H100:8\nrun: |\n  cd work\n  torchrun --nproc_per_node=8 src/train.py conf/run.yaml\n";
     for text in [list, block] {
