@@ -91,9 +91,18 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
     if let Some((path, rank)) = rank {
         fields.set("plan.lora_rank", &rank, path);
     }
+    let names = names.filter(|(path, _)| !fields.is_auto(path));
     if let Some((path, names)) = names.filter(|_| fields.draft.value("plan.lora_targets").is_none()) {
         let (source, line) = fields.source(path);
         set_targets(&mut fields.draft, &names, &source, line);
+    }
+    // A value that the file or its program computes is none of the framework's defaults.
+    for (key, paths) in [("plan.lora_rank", ranks), ("plan.lora_targets", targets)] {
+        let computed = paths.iter().find(|path| fields.is_auto(path));
+        if let Some(path) = computed.filter(|_| fields.draft.value(key).is_none()) {
+            let (source, line) = fields.source(path);
+            fields.draft.leave_open(key, &source, line, "its value is computed");
+        }
     }
     defaults(&mut fields.draft, usual);
 }
@@ -148,10 +157,10 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, lin
 
 /// Sets defaults of adapter settings that a file leaves open.
 pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
-    if draft.value("plan.lora_rank").is_none() {
+    if draft.value("plan.lora_rank").is_none() && !draft.is_open("plan.lora_rank") {
         draft.set("plan.lora_rank", &usual.rank, &format!("the default rank of {}", usual.of), None);
     }
-    if draft.value("plan.lora_targets").is_none() {
+    if draft.value("plan.lora_targets").is_none() && !draft.is_open("plan.lora_targets") {
         let targets = LoraTargets(usual.targets.iter().copied().collect());
         draft.set("plan.lora_targets", &targets, &format!("the default targets of {}", usual.of), None);
     }

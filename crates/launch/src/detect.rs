@@ -32,7 +32,17 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     // The command of a manifest's container is what a script of its own would start.
     let of_manifest = manifest::script(head(text)).map(|script| kinds(&script)).unwrap_or_default();
-    if of_manifest.is_empty() { kinds(text) } else { of_manifest }
+    if !of_manifest.is_empty() {
+        return of_manifest;
+    }
+    let own = kinds(text);
+    if own.is_empty() { job(text).map(|script| kinds(&script)).unwrap_or_default() } else { own }
+}
+
+/// The commands of a job's file, for a text of no other kind.
+fn job(text: &str) -> Option<String> {
+    let script = manifest::job(head(text))?;
+    (kinds(text).is_empty() && !kinds(&script).is_empty()).then_some(script)
 }
 
 fn kinds(text: &str) -> Vec<Sighting> {
@@ -83,7 +93,7 @@ pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
 
 /// The same with context: variables, arguments of a script, files that it reads.
 pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
-    let of_manifest = manifest::script(head(text));
+    let of_manifest = manifest::script(head(text)).or_else(|| job(text));
     let script = of_manifest.as_deref().unwrap_or(text);
     let commands = started::is_script(&shell::documents(script).0)
         .then(|| shell::read(script, file, context, |text| megatron::Batch::read(text, 1).variables()));
@@ -106,7 +116,8 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
 }
 
 fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
-    let script = manifest::script(head(text)).filter(|script| !kinds(script).is_empty());
+    let script =
+        manifest::script(head(text)).filter(|script| !kinds(script).is_empty()).or_else(|| job(text));
     let text = script.as_deref().unwrap_or(text);
     let format = detect(text).first()?.format;
     if format == Format::Script {
@@ -121,7 +132,7 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
         return Some(Err(vec![Problem::new(reason).hint(hint).in_file(file)]));
     }
     if format == Format::Other {
-        return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[]));
+        return Some(other::read(text.trim_start_matches('\u{feff}'), file, &[], context));
     }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
     let read = reader.read_with(text.trim_start_matches('\u{feff}'), file, context);
@@ -144,7 +155,7 @@ fn read_settings(
 ) -> Option<Result<Launch, Vec<Problem>>> {
     match detect(text).first()?.format {
         Format::Script | Format::Accelerate | Format::Deepspeed => None,
-        Format::Other => Some(other::read(text, file, arguments)),
+        Format::Other => Some(other::read(text, file, arguments, context)),
         Format::Primus => Some(primus::read_started(text, file, context, (arguments, exported))),
         Format::Rl => Some(rl::read_started(text, file, context, arguments)),
         Format::HfTrainer => Some(trainers::read_started(text, file, context, (launcher, arguments))),

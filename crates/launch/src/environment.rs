@@ -28,7 +28,9 @@ pub(crate) fn note(launch: &mut Launch, text: &str, script: Option<&Script>) {
 
 /// The effect of a value of a variable, if an estimate lacks it.
 fn effect(name: &str, value: &str) -> Option<&'static str> {
-    let known = known::EFFECTS.iter().find(|known| known.name == name)?;
+    // Every device's runtime has such a switch of its own: CUDA, HIP, Ascend, MUSA.
+    let wanted = if name.ends_with("_LAUNCH_BLOCKING") { "CUDA_LAUNCH_BLOCKING" } else { name };
+    let known = known::EFFECTS.iter().find(|known| known.name == wanted)?;
     // Dumps of XLA cost no step.
     let is_dump = name == "XLA_FLAGS" && value.split_whitespace().all(|flag| flag.starts_with("--xla_dump"));
     (!known.usual.contains(&value) && !is_dump).then_some(known.why)

@@ -161,6 +161,9 @@ const HARMLESS: &[&str] = &[
     "te_mha",
     "te_columnparallel",
     "te_rowparallel",
+    // Formats of FP8 concern `te_fp8_mha` alone (`megatron/model/transformer.py`).
+    "te_fp8_format",
+    "te_fp8_wgrad",
     "te_fp8_amax",
     "te_fp8_margin",
     "attention_softmax",
@@ -242,6 +245,7 @@ pub(crate) fn read_document(
         words.all(|word| matches!(word, "flash" | "global" | "all"))
     };
     fields.document.entries.retain(|entry| !(entry.path == "attention_config" && is_full(entry)));
+    recurrent(&mut fields);
     fields.copy(KNOWN);
     let is_part = !fields.document.has("pipe_parallel_size") && !fields.document.has("num_layers");
     degrees(&mut fields);
@@ -327,6 +331,23 @@ fn software(fields: &mut Fields<'_>) {
         ("megatron-deepspeed-2022", "GPT-NeoX, Megatron's model code under DeepSpeed")
     };
     crate::accelerate::software(fields, id, why);
+}
+
+/// Refuses layers without attention: recurrent ones and gated MLPs (`megatron/model/gpt2_model.py`).
+fn recurrent(fields: &mut Fields<'_>) {
+    let path = "attention_config";
+    let kind = fields.document.get(path).and_then(|entry| {
+        let shown = entry.data.shown().to_ascii_lowercase();
+        let mut words = shown.split(|c: char| !c.is_ascii_alphanumeric());
+        words.find(|word| matches!(*word, "mamba" | "rwkv" | "gmlp" | "amlp")).map(str::to_owned)
+    });
+    if let Some(kind) = kind {
+        let problem = Problem::new(format!("layers of kind `{kind}` are not supported under GPT-NeoX"));
+        fields.problem(
+            problem.hint("pass the model's config.json, as in `railwright estimate config.json`"),
+            path,
+        );
+    }
 }
 
 fn degrees(fields: &mut Fields<'_>) {

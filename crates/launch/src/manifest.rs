@@ -15,6 +15,52 @@ pub(crate) fn script(text: &str) -> Option<String> {
     is_manifest.then(|| Manifest::new(text).read())
 }
 
+/// Keys of job files (Amulet, `SkyPilot`, dstack, Azure ML) with commands of a shell.
+const COMMANDS: [&str; 4] = ["run", "command", "commands", "script"];
+
+/// Words of commands that start a training.
+const STARTS: [&str; 6] =
+    ["torchrun", "accelerate launch", "deepspeed ", "llamafactory-cli", "swift ", ".py"];
+
+/// The commands of another job file as a script with as many lines: a block text or a list. `None` for other
+/// texts.
+pub(crate) fn job(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out = vec![String::new(); lines.len()];
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at];
+        let key = COMMANDS.into_iter().find(|key| is_key(line, key));
+        let own = line.trim_end().ends_with([':', '|', '>', '-']);
+        at += 1;
+        if key.is_none() || !own {
+            continue;
+        }
+        while at < lines.len() {
+            let inner = lines[at];
+            let is_item = ["- ", "#"].iter().any(|start| inner.trim_start().starts_with(start));
+            let is_below = indent(inner) > indent(line) || (is_item && indent(inner) == indent(line));
+            if !inner.trim().is_empty() && !is_below {
+                break;
+            }
+            let command = inner.trim_start();
+            let command = command.strip_prefix("- ").unwrap_or(command).trim();
+            let bare =
+                ['"', '\''].into_iter().find_map(|quote| command.strip_prefix(quote)?.strip_suffix(quote));
+            // Two dollars are one of the shell.
+            out[at] = bare.unwrap_or(command).replace("$$", "$");
+            at += 1;
+        }
+    }
+    if !out.iter().any(|line| STARTS.iter().any(|start| line.contains(start))) {
+        return None;
+    }
+    if let Some(first) = out.first_mut().filter(|first| first.is_empty()) {
+        first.push_str("#!/bin/bash");
+    }
+    Some(out.join("\n") + "\n")
+}
+
 /// Tests whether a line has a key, also as the first of an item.
 fn is_key(line: &str, key: &str) -> bool {
     let line = line.trim_start().trim_start_matches("- ").trim_start();

@@ -5,6 +5,7 @@
 //! program is stated. Every other key is listed.
 
 mod adapters;
+mod composed;
 mod found;
 mod listed;
 mod memory;
@@ -70,9 +71,22 @@ fn data(text: &str, file: &str) -> Option<Document> {
 }
 
 /// Reads a configuration, with the arguments of a command that starts the program with it.
-pub(crate) fn read(text: &str, file: &str, arguments: &[Word]) -> Result<Launch, Vec<Problem>> {
+pub(crate) fn read(
+    text: &str,
+    file: &str,
+    arguments: &[Word],
+    context: &Context<'_>,
+) -> Result<Launch, Vec<Problem>> {
     let refused = || vec![Problem::new("not a configuration of a training run").in_file(file)];
     let (mut document, recipe) = parse(text, file).ok_or_else(refused)?;
+    // Colossal-AI's own sections (before its booster) have shorter names.
+    if document.has("parallel.tensor.mode") {
+        document.rename(&[
+            ("parallel.pipeline", "parallel.pipeline_parallel_size"),
+            ("parallel.tensor.size", "parallel.tensor_parallel_size"),
+        ]);
+    }
+    let missing = composed::add(&mut document, arguments, file, context);
     let given = keys(arguments);
     for mut entry in given.entries {
         // An argument replaces the key of the same path, or of the same last part if that is unique.
@@ -91,6 +105,10 @@ pub(crate) fn read(text: &str, file: &str, arguments: &[Word]) -> Result<Launch,
     for (path, value, spot, why) in unresolved {
         let message = format!("cannot be resolved, so it stays unset: {why}");
         fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    for (name, why) in missing {
+        let message = format!("settings of this file are not read: {why}");
+        fields.draft.remark(RemarkKind::Unresolved, &name, None, message);
     }
     if let Some(recipe) = recipe {
         recipe.remarks(&mut fields.draft, &|_| true, &|_| false);

@@ -10,6 +10,7 @@ mod arithmetic;
 mod blocks;
 mod condition;
 mod documents;
+mod edits;
 mod expand;
 mod lex;
 mod merge;
@@ -190,7 +191,11 @@ pub(crate) fn read(
     context: &Context<'_>,
     directives: fn(&str) -> Vec<(&'static str, String)>,
 ) -> Script {
-    run::run(text, file, context, directives)
+    let mut script = run::run(text, file, context, directives);
+    for (name, made) in edits::made(&script, file, text, context) {
+        script.written.entry(name).or_insert(made);
+    }
+    script
 }
 
 /// Reads a script without context. Assignments before a command also count as variables.

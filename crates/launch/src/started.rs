@@ -4,6 +4,7 @@
 //! Responsible for: the settings of the named file as those of the script, and its other arguments, which are
 //! listed. A script without such a file is refused with the name of its program.
 
+mod defaults;
 mod start;
 
 pub(crate) use self::start::is_script;
@@ -123,7 +124,7 @@ pub(crate) fn read(
         let found = match opened {
             Ok((owner, text)) => {
                 let launcher = &start.words[..start.program];
-                let arguments: Vec<Word> = start.rest(at).map(|(_, word)| word.clone()).collect();
+                let arguments: Vec<Word> = start.rest(Some(at)).map(|(_, word)| word.clone()).collect();
                 inner(&text, owner.name(file), (launcher, &arguments), &exported)
                     .map(|launch| (owner, launch))
                     .ok_or_else(|| {
@@ -138,9 +139,28 @@ pub(crate) fn read(
             Ok((owner, launch)) => {
                 let ranks = trainers::processes(&start.words[..start.program])
                     .or_else(|| of_environment(start.name(), &exported));
-                return Ok(combined((launch?, ranks), file, &owner, &script, &start, at));
+                return Ok(combined((launch?, ranks), file, &owner, &script, &start, Some(at)));
             }
             Err(reason) => drop(why.get_or_insert(reason)),
+        }
+    }
+    if why.is_none()
+        && start.files().is_empty()
+        && let Some((name, settings)) = defaults::of(&start.words[start.program].text, file, context)
+    {
+        let launcher = &start.words[..start.program];
+        if let Some(launch) = inner(&settings, &name, (launcher, start.arguments()), &exported) {
+            let ranks = trainers::processes(launcher).or_else(|| of_environment(start.name(), &exported));
+            let mut launch =
+                combined((launch?, ranks), file, &Owner::File(name.clone()), &script, &start, None);
+            launch.remarks.push(Remark {
+                kind: RemarkKind::Assumed,
+                source: shorten(&name),
+                line: None,
+                message: format!("the command names no configuration: the default of `{program}` is read"),
+                file: None,
+            });
+            return Ok(launch);
         }
     }
     let words = (&start.words[..start.program], start.arguments());
@@ -230,7 +250,7 @@ fn combined(
     settings: &Owner,
     script: &Script,
     start: &Start<'_>,
-    used: usize,
+    used: Option<usize>,
 ) -> Launch {
     let [is_merged, is_trainer, is_primus, is_rl] =
         [Format::Other, Format::HfTrainer, Format::Primus, Format::Rl].map(|format| launch.format == format);

@@ -26,6 +26,8 @@ const VOCABULARIES: &[(&str, u64)] = &[
     ("Qwen2", 151_936),
     ("Qwen3", 151_936),
     ("DeepSeek-V3", 129_280),
+    // Nemotron-4 (NVIDIA 2024, section 2): 256,000 tokens.
+    ("nemotron_2_256k", 256_000),
     ("DeepSeek-V2", 102_400),
 ];
 
@@ -35,7 +37,7 @@ pub(crate) fn rows(name: &str) -> Option<u64> {
     if is_any(name) {
         return None;
     }
-    let name = name.to_lowercase();
+    let name = name.trim_end_matches('/').to_lowercase();
     // Tokens were added to the vocabulary of the model in the name.
     if ["merged", "extended", "expanded"].iter().any(|word| name.contains(word)) {
         return None;

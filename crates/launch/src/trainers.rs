@@ -97,7 +97,15 @@ fn configuration(text: &str) -> Option<(Dialect, String)> {
     {
         return Some((Dialect::Swift, format!("YAML with the keys `model`, a method of tuning and `{key}`")));
     }
-    let trainer = ["per_device_train_batch_size", "gradient_accumulation_steps", "dataset_name"];
+    let trainer = [
+        "per_device_train_batch_size",
+        "gradient_accumulation_steps",
+        "dataset_name",
+        "num_train_epochs",
+        "num_generations",
+        "max_completion_length",
+        "save_strategy",
+    ];
     if has("model_name_or_path")
         && let Some(key) = any(&trainer)
     {
@@ -248,6 +256,7 @@ fn filled(
     let command::Keys { mut document, unknown, sources } = keys;
     // An empty key of YAML is as good as absent, also as a section.
     document.entries.retain(|entry| entry.data != Data::Null);
+    let model = related::model(&document, file, context);
     related::open(&mut document, file, context);
     let open = document::interpolate(&mut document);
     let mut fields = Fields::new(Format::HfTrainer, file, text, document);
@@ -258,6 +267,11 @@ fn filled(
     }
     for (word, line, why) in unknown {
         fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), why);
+    }
+    if let Some((path, config)) = model {
+        let (source, line) = fields.source(path);
+        fields.take(path);
+        fields.draft.model_config(config, &source, line);
     }
     fields.document.rename(keys::renamed(dialect));
     fill(&mut fields, dialect);
@@ -350,7 +364,9 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let path = "model_name_or_path";
     let Some(name) = fields.word(path) else { return };
-    named(fields, path, &name);
+    if fields.draft.config_text().is_none() {
+        named(fields, path, &name);
+    }
 }
 
 fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -364,6 +380,9 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
         // A custom training loop has other defaults.
         Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
+            if common::has_own_batch(fields) {
+                return;
+            }
             fields.default(
                 "plan.micro_batches",
                 &1_u64,
@@ -412,6 +431,13 @@ fn swift_accumulation(fields: &mut Fields<'_>) {
 }
 
 fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
+    // LLaMA-Factory's switch: Muon on matrices, AdamW on the rest.
+    let path = "use_muon";
+    if fields.flag(path) == Some(true) && fields.draft.spec().plan.optimizer.is_none() {
+        fields.set("plan.optimizer", &Optimizer::Muon, path);
+        fields.take("optim");
+        return;
+    }
     let path = "optim";
     let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
     let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
@@ -492,10 +518,11 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         // `bf16: auto` and `full` are on if the device supports them, as all current ones do.
         word.is_some_and(|word| matches!(word.as_str(), "true" | "full" | "yes")) || fields.is_auto(path)
     };
+    // LLaMA-Factory's `pure_bf16` keeps 16-bit states, also with `bf16` of the trainer's own arguments.
     for (path, preset) in [
+        ("pure_bf16", PrecisionPreset::Bf16),
         ("bf16", PrecisionPreset::Bf16),
         ("bfloat16", PrecisionPreset::Bf16),
-        ("pure_bf16", PrecisionPreset::Bf16),
         ("fp16", PrecisionPreset::Fp16),
         ("float16", PrecisionPreset::Fp16),
     ] {

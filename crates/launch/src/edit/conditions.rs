@@ -63,7 +63,7 @@ fn too_new(before: &str, changes: &[Change]) -> Option<String> {
             Some((name, release, year))
         })
         .min_by_key(|(_, _, year)| *year)?;
-    let is_first = year <= "2020";
+    let is_first = flags::is_early(release);
     let is_later = |change: &&Change| {
         let since = flags::by_spelling(&change.name).map_or("", |flag| flag.since);
         is_first || (since.starts_with(|c: char| c.is_ascii_digit()) && since > year)

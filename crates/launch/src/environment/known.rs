@@ -36,7 +36,6 @@ const fn effect(name: &'static str, usual: &'static [&'static str], why: &'stati
 /// Transformer Engine's `attention` and slime.
 pub(super) const EFFECTS: &[Effect] = &[
     effect("CUDA_LAUNCH_BLOCKING", OFF, HOST),
-    effect("HIP_LAUNCH_BLOCKING", OFF, HOST),
     effect("AMD_SERIALIZE_KERNEL", OFF, HOST),
     effect("NCCL_BLOCKING_WAIT", OFF, WAIT),
     effect("TORCH_NCCL_BLOCKING_WAIT", OFF, WAIT),

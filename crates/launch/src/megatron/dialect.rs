@@ -467,7 +467,10 @@ impl Stated {
             draft.take_back(&keys);
             draft.forget(&["no --vocab-size", "vocab_size"]);
             match by_hub_name(name) {
-                Some((known, _)) => draft.set("model.name", &known, source, *line),
+                Some((known, _)) => {
+                    draft.set("model.name", &known, source, *line);
+                    predicted(draft, &known);
+                }
                 None => {
                     draft.leave_open("model.name", source, *line, "the catalogue has no model of this name");
                 }
@@ -483,6 +486,19 @@ impl Stated {
             }
             adapter::defaults(draft, adapter::ALL_OF_RANK_8);
         }
+    }
+}
+
+/// Prediction modules that a flag adds to a named model: those of the catalogue's configuration, or none.
+fn predicted(draft: &mut Draft, name: &str) {
+    let Some(depth) = draft.spec().model.mtp else { return };
+    let origin = draft.origins().iter().find(|origin| origin.key == "model.mtp").cloned();
+    draft.take_back(&["model.mtp".to_owned()]);
+    let own = railwright_spec::model::by_name(name).ok().and_then(|model| model.multi_token_prediction);
+    if own.map_or(0, |own| own.depth) != depth {
+        let (source, line) = origin.map_or_else(Default::default, |origin| (origin.source, origin.line));
+        let message = "prediction modules of a named model are not estimated: a lower bound";
+        draft.remark(RemarkKind::NotModelled, &source, line, message);
     }
 }
 

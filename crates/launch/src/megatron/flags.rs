@@ -157,7 +157,7 @@ pub(crate) fn retired_by_spelling(spelling: &str) -> Option<Retired> {
 const RELEASED: [(&str, &str); 19] = [
     ("before 1.0", "2019"),
     ("1.0", "2020"),
-    ("2.0", "2020"),
+    ("2.0", "2021"),
     ("2.5", "2021"),
     ("2.6", "2021"),
     ("23.04", "2023"),
@@ -184,8 +184,13 @@ pub(crate) fn removed(spelling: &str) -> Option<(&'static str, &'static str)> {
         let cells: Vec<&str> = line.split(',').collect();
         let [option, release, _, _, effect, ..] = cells[..] else { return None };
         let found = RELEASED.into_iter().find(|(name, _)| *name == release)?;
-        (normal(option) == own && (effect == "same" || found.1 > "2020")).then_some(found)
+        (normal(option) == own && (effect == "same" || !is_early(release))).then_some(found)
     })
+}
+
+/// Tests whether a release is one of the first, whose options of a layout have no current name.
+pub(crate) fn is_early(release: &str) -> bool {
+    matches!(release, "before 1.0" | "1.0" | "2.0")
 }
 
 /// Dashes and underscores are one to this table.
@@ -391,7 +396,7 @@ mod tests {
         assert_eq!(old("--batch-size"), Some(("2.0", "micro_batch_size")));
         assert_eq!(old("--model_parallel_size"), Some(("2.0", "tensor_model_parallel_size")));
         assert_eq!(old("--num-layers"), None);
-        assert_eq!(removed("--batch_size"), Some(("2.0", "2020")));
+        assert_eq!(removed("--batch_size"), Some(("2.0", "2021")));
         assert_eq!(removed("--micro-batch-size"), None);
         assert_eq!(count(["--batch-size", "--model-parallel-size"]), 0, "names of other programs");
     }

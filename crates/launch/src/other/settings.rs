@@ -59,8 +59,8 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     }
     let dimensions = paths(fields, names::DIMENSIONS);
     let Some(first) = dimensions.first() else { return };
-    if fields.draft.value(key).is_some() {
-        return;
+    if let Some(name) = fields.draft.spec().model.name.clone() {
+        return reshaped(fields, &name, &dimensions);
     }
     for path in &dimensions {
         fields.take(path);
@@ -70,6 +70,25 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     let why = "its keys set dimensions, not the architecture: pass the model or its config.json";
     fields.draft.leave_open(key, &list.join(", "), line, why);
     fields.draft.remark(RemarkKind::Unresolved, &list.join(", "), line, why);
+}
+
+/// Layers or a width that a named model lacks: the name is that of a base, or of a tokenizer.
+fn reshaped(fields: &mut Fields<'_>, name: &str, dimensions: &[String]) {
+    const LAYERS: [&str; 4] = ["num_layers", "num_hidden_layers", "n_layers", "n_layer"];
+    const WIDTH: [&str; 5] = ["hidden_size", "d_model", "n_embd", "hidden_dim", "hidden_width"];
+    let Ok(model) = by_name(name) else { return };
+    let differs = dimensions.iter().find(|path| {
+        let last = parts::last(path);
+        let own = match () {
+            () if LAYERS.contains(&last.as_str()) => model.layers.len() as u64,
+            () if WIDTH.contains(&last.as_str()) => model.hidden_size,
+            () => return false,
+        };
+        fields.document.get(path).and_then(|entry| entry.data.count()).is_some_and(|count| count != own)
+    });
+    if let Some(path) = differs.cloned() {
+        open(fields, "model.name", &path, &format!("`{name}` has other dimensions: pass its config.json"));
+    }
 }
 
 /// Parallel sizes and sharding.

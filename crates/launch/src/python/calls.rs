@@ -310,6 +310,10 @@ impl Program<'_> {
             Value::None | Value::List(_) => false,
             Value::Object(id) => {
                 let callee = &self.heap.objects.get(*id)?.callee;
+                // An object that is known by its fields alone may have any class.
+                if callee.is_empty() {
+                    return None;
+                }
                 let last = callee.rsplit('.').next().unwrap_or(callee);
                 let is_made = last.starts_with(|c: char| c.is_uppercase());
                 if callee == "dict" {
@@ -378,6 +382,21 @@ impl Program<'_> {
         if name == "add_argument" {
             self.declare(&positional, &named);
             return Value::None;
+        }
+        // Parsed arguments have their declared defaults; those without one are open.
+        if matches!(name, "parse_args" | "parse_known_args") && !self.arguments.is_empty() {
+            let parsed = self.heap.implied(line, None);
+            if let Value::Object(id) = parsed {
+                for (name, value) in self.arguments.clone() {
+                    self.heap.set(id, &name, value, line, true);
+                }
+            }
+            return if name == "parse_args" {
+                parsed
+            } else {
+                let rest = self.heap.list(Vec::new());
+                self.heap.list(vec![parsed, rest])
+            };
         }
         match receiver {
             Value::Text(text) => match name {

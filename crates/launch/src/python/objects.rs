@@ -29,7 +29,7 @@ pub(crate) fn objects(text: &str, file: &str, wanted: &dyn Fn(&str) -> bool) -> 
     let mut best = Vec::new();
     for index in functions {
         let mut program = program.clone();
-        let _ = program.call_alone(index);
+        let _ = program.call_with(index, &[]);
         let found = created(&program, wanted);
         if found.len() > best.len() {
             best = found;

@@ -79,6 +79,13 @@ pub(super) const KNOWN: &[Known] = &[
         Lost(&["0"], "prediction modules are estimated as in the model's config.json"),
     ),
     ("policy.megatron_cfg.fp8_cfg.enabled", Read),
+    ("policy.megatron_cfg.fp8_cfg.fp8", Ignored),
+    ("policy.megatron_cfg.fp8_cfg.fp8_recipe", Read),
+    ("policy.megatron_cfg.fp8_cfg.fp8_param", Read),
+    // The format of scales.
+    ("policy.megatron_cfg.env_vars.NVTE_FP8_BLOCK_SCALING_FP32_SCALES", Ignored),
+    ("policy.megatron_cfg.env_vars.*", Ignored),
+    ("policy.megatron_cfg.freeze_moe_router", Ignored),
     ("policy.megatron_cfg.fp8_cfg.*", Ignored),
     ("policy.megatron_cfg.model_overrides", Ignored),
     ("policy.megatron_cfg.moe_grouped_gemm", Ignored),
@@ -324,6 +331,14 @@ fn megatron(fields: &mut Fields<'_>) {
     let path = "policy.megatron_cfg.fp8_cfg.enabled";
     if fields.flag(path) == Some(true) {
         fields.set("plan.precision.preset", &PrecisionPreset::Fp8, path);
+        let recipe = "policy.megatron_cfg.fp8_cfg.fp8_recipe";
+        if fields.word(recipe).as_deref() == Some("mxfp8") {
+            fields.set("plan.precision.compute", &DataType::Mxfp8, recipe);
+        }
+        let parameters = "policy.megatron_cfg.fp8_cfg.fp8_param";
+        if fields.flag(parameters) == Some(true) {
+            fields.set("plan.precision.parameters", &DataType::Fp8, parameters);
+        }
     }
     let path = "policy.megatron_cfg.optimizer.use_distributed_optimizer";
     if let Some(shards) = fields.flag(path) {

@@ -88,7 +88,7 @@ pub(crate) fn filled(text: &str, by: &Substitution) -> String {
     with_values(text, |name| by.value(name).cloned())
 }
 
-fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+pub(super) fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
@@ -114,7 +114,7 @@ fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// The value of a variable that the script sets to known words.
-fn value(name: &str, script: &Script) -> Option<String> {
+pub(super) fn value(name: &str, script: &Script) -> Option<String> {
     let words = script.variables.get(name)?;
     let is_known = words.iter().all(|word| word.unknown.is_empty());
     is_known.then(|| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))

@@ -21,6 +21,20 @@ pub(super) const LAUNCHERS: [&str; 9] = [
 /// Programs that start the training themselves, with a file of settings.
 const COMMANDS: [&str; 5] = ["llamafactory-cli", "axolotl", "tune", "litgpt", "primus-cli"];
 
+/// Verbs of these programs that do not train.
+const OTHER_VERBS: [&str; 10] = [
+    "export",
+    "merge",
+    "merge-lora",
+    "merge_lora",
+    "chat",
+    "api",
+    "webchat",
+    "inference",
+    "eval",
+    "evaluate",
+];
+
 /// Endings of files of settings.
 const SETTINGS: [&str; 3] = ["yaml", "yml", "toml"];
 
@@ -51,10 +65,11 @@ impl<'a> Start<'a> {
     }
 
     /// The arguments without the file of settings at an index and the flag before it.
-    pub(super) fn rest(&self, used: usize) -> impl Iterator<Item = (usize, &Word)> {
+    pub(super) fn rest(&self, used: Option<usize>) -> impl Iterator<Item = (usize, &Word)> {
         let arguments = self.arguments();
-        let flag = used.checked_sub(1).filter(|&at| arguments[at].text.starts_with('-'));
-        arguments.iter().enumerate().filter(move |(at, _)| *at != used && Some(*at) != flag)
+        let before = used.and_then(|used| used.checked_sub(1));
+        let flag = before.filter(|&at| arguments[at].text.starts_with('-'));
+        arguments.iter().enumerate().filter(move |(at, _)| Some(*at) != used && Some(*at) != flag)
     }
 
     /// Indices of the arguments that name a file of settings.
@@ -129,7 +144,9 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
 
 /// The last command that starts a program on several devices, or with a file of settings.
 pub(super) fn find(script: &Script) -> Option<Start<'_>> {
-    script.commands.iter().filter_map(of).next_back()
+    let starts = || script.commands.iter().filter_map(of);
+    // A script may export or try the model after its training.
+    starts().rfind(|start| !OTHER_VERBS.contains(&start.program_name())).or_else(|| starts().next_back())
 }
 
 /// The program that a command starts; `None` for other commands.

@@ -8,6 +8,7 @@ use crate::RemarkKind;
 use crate::adapter;
 use crate::document::Data;
 use crate::fields::Fields;
+use railwright_spec::model::by_name;
 use railwright_spec::plan::{LoraTarget, LoraTargets, Optimizer};
 
 /// Flags of scripts that train adapters; the last two on quantized weights.
@@ -149,10 +150,20 @@ fn shaped(fields: &mut Fields<'_>) {
 
 /// Parts of a model with towers that are not trained.
 fn frozen(fields: &mut Fields<'_>) {
-    for path in ["freeze_vision_tower", "freeze_multi_modal_projector"] {
-        if fields.flag(path) == Some(true) {
-            let message = "frozen parts are not modelled: they are assumed to be trained";
-            fields.remark(RemarkKind::NotModelled, path, message);
+    let name = fields.draft.spec().model.name.clone();
+    let has_tower = name.and_then(|name| by_name(&name).ok()).map(|model| !model.towers.is_empty());
+    for path in ["freeze_vision_tower", "freeze_multi_modal_projector", "freeze_vit", "freeze_aligner"] {
+        let is_frozen = fields.flag(path);
+        // Either value of a switch for a part that the model has no tower for shows that one is missing.
+        match (is_frozen, has_tower) {
+            (Some(_), Some(false)) => {
+                fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
+            }
+            (Some(true), _) => {
+                let message = "frozen parts are not modelled: they are assumed to be trained";
+                fields.remark(RemarkKind::NotModelled, path, message);
+            }
+            _ => {}
         }
     }
     // InternVL's `freeze_backbone` is the vision tower if `freeze_llm` is set too; LLaVA's is the language

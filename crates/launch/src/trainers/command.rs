@@ -37,7 +37,7 @@ const SCRIPTS: &[(&str, Dialect)] = &[
 
 /// Flags of a script on Transformers' arguments: the micro-batch, and names of the model.
 const MICRO_BATCH: &str = "per_device_train_batch_size";
-const MODELS: [&str; 8] = [
+pub(super) const MODELS: [&str; 8] = [
     "model_name_or_path",
     "model_name",
     "model_id",

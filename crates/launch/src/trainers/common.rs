@@ -115,3 +115,17 @@ pub(super) fn set_by_program(fields: &mut Fields<'_>, key: &str, what: &str) {
 pub(super) fn calls_deepspeed(fields: &Fields<'_>) -> bool {
     fields.document.get("deepspeed").is_some_and(|entry| entry.data == Data::Flag(true))
 }
+
+/// Tests whether a key of the program's own takes the place of the trainer's micro-batch, which then stays
+/// unset.
+pub(super) fn has_own_batch(fields: &mut Fields<'_>) -> bool {
+    let is_own = |path: &str| path.starts_with("per_device_train_batch") && !super::keys::is_known(path);
+    let own = fields.document.entries.iter().find(|entry| is_own(&entry.path));
+    let Some(path) = own.map(|entry| entry.path.clone()) else { return false };
+    if fields.draft.spec().plan.micro_batch.is_none() {
+        let (source, line) = fields.source(&path);
+        let why = "not a key of the trainer, and may set the batch";
+        fields.draft.leave_open("plan.micro_batch", &source, line, why);
+    }
+    true
+}

@@ -74,7 +74,10 @@ pub(super) const COMPUTED: (&str, &str) = ("mixed_precision", "computed");
 /// Trainer of a program, with the class of its arguments.
 pub(super) fn find(text: &str) -> Option<(Dialect, &'static str)> {
     let imports = ["transformers", "trl", "unsloth"].into_iter().any(|module| python::imports(text, module));
-    if !imports || !text.contains(".train(") {
+    // The trainer may be handed to a function of another file.
+    let trains = text.contains(".train(")
+        || text.lines().any(|line| line.contains("train") && line.contains("(trainer"));
+    if !imports || !trains {
         return None;
     }
     let calls = |class: &&&str| {
@@ -135,6 +138,10 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
     for adapter in found.iter().filter(|object| is_adapter(last(&object.name))) {
         put(&mut keys.document, "use_peft", Data::Flag(true), line(adapter));
         take(adapter, &|path| renamed(OF_ADAPTERS, path), &mut keys);
+    }
+    if let Some(index) = text.lines().position(|line| line.contains(".parse_args(")) {
+        let why = "arguments of its command line have their defaults".to_owned();
+        keys.unknown.push(("parse_args()".to_owned(), index + 1, why));
     }
     checkpointing(text, &mut keys.document);
     if let Some(index) = text.lines().position(|line| line.contains("requires_grad = False")) {

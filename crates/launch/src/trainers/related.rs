@@ -35,6 +35,25 @@ const NAMED: [(&str, bool); 4] = [
 /// The flag of DeepSpeed's own parser, which a program uses that calls DeepSpeed itself.
 pub(super) const OF_PROGRAM: &str = "deepspeed_config";
 
+/// The configuration of a model that a key names by its file or its folder, with the key. A configuration of
+/// its own comes before weights: Transformers' `run_clm.py` trains it from the start.
+pub(super) fn model(
+    document: &Document,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<(&'static str, String)> {
+    const OWN: [&str; 2] = ["config_name", "config_name_or_path"];
+    OWN.into_iter().chain(super::command::MODELS).find_map(|key| {
+        let Data::Text(path) = &document.get(key)?.data else { return None };
+        let path = path.trim_end_matches('/');
+        let is_json = std::path::Path::new(path).extension().is_some_and(|end| end == "json");
+        let config = if is_json { path.to_owned() } else { format!("{path}/config.json") };
+        let (_, text) = context.open(&config, file).ok().filter(|_| path.contains(['/', '.']))?;
+        let is_model = document::json(&text, &config).ok()?.has("model_type");
+        is_model.then_some((key, text))
+    })
+}
+
 /// Adds the settings of the files that can be opened.
 pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
     for (key, is_accelerate) in NAMED {
