@@ -40,6 +40,10 @@ export const overTheLastPeriod = 'over the last period'
 export const slowReports2 = 'slow reports'
 export const ofTheTime = (slowShare: Part) => `${slowShare} of the time`
 export const everyIterationsTimes = (period: Part, count: Part) => `every ${period} iterations, ${count} times`
+export const withCause = (text: Part, cause: Part) => `${text}: ${cause}`
+export const evaluationAndCheckpoint = 'evaluation and checkpoint'
+export const evaluation = 'evaluation'
+export const checkpoint = 'checkpoint'
 export const doneTwice2 = (reduce: Part) => `${reduce} repeated`
 export const updatesLost = 'skipped updates'
 export const skippedNotANumber = (skipped: Part, notANumber: Part) => `${skipped} skipped, ${notANumber} not a number`

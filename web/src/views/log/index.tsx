@@ -170,7 +170,13 @@ function Head({ log }: { log: Judged }) {
       : []),
     [texts.slowReports2, String(log.slow.length), texts.ofTheTime(percent(log.slow_share))],
     ...(log.pause
-      ? [['pause', seconds(log.pause.lost), texts.everyIterationsTimes(count(log.pause.period), log.pause.count)] as const]
+      ? [
+          [
+            'pause',
+            seconds(log.pause.lost),
+            caused(texts.everyIterationsTimes(count(log.pause.period), log.pause.count), log.pause),
+          ] as const,
+        ]
       : []),
     [
       'restarts',
@@ -239,13 +245,20 @@ function Levels({ rows }: { rows: readonly Segment[] }) {
   )
 }
 
+// A text about a pause, with its cause if the log records one.
+function caused(text: string, pause: NonNullable<Judged['pause']>): string {
+  if (pause.evaluation && pause.checkpoint) return texts.withCause(text, texts.evaluationAndCheckpoint)
+  if (pause.evaluation) return texts.withCause(text, texts.evaluation)
+  return pause.checkpoint ? texts.withCause(text, texts.checkpoint) : text
+}
+
 function Slow({ rows, pause }: { rows: readonly SlowStep[]; pause: Judged['pause'] }) {
   return (
     <section class="panel log-panel" aria-label={texts.slowReports}>
       <h2>
         {texts.slowReports}{' '}
         <span class="muted">
-          {pause ? texts.everyIterationsAreLost(count(pause.period), seconds(pause.lost)) : texts.wellAboveTheirNeighbours}
+          {pause ? caused(texts.everyIterationsAreLost(count(pause.period), seconds(pause.lost)), pause) : texts.wellAboveTheirNeighbours}
         </span>
       </h2>
       {rows.length === 0 ? (
