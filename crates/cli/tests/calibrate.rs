@@ -278,6 +278,21 @@ fn a_log_of_another_run_is_refused() {
     assert!(outcome.stderr.contains("it used 8 devices, but the traced job has 2"), "{}", outcome.stderr);
 }
 
+/// A log that states its run needs no `--run`; without the hardware it is refused as before.
+#[test]
+fn a_log_is_its_own_run() {
+    let log = path("traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz");
+    let of = |more: &[&str]| {
+        let mut line = vec!["calibrate", log.as_str(), "--cluster", "dgx-a100", "--json"];
+        line.extend(more);
+        json(&line, 0)
+    };
+    assert_eq!(of(&[])["calibration"], of(&["--run", &log])["calibration"]);
+    let outcome = run(&["calibrate", &log]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("do not record their device"), "{}", outcome.stderr);
+}
+
 /// Every row shows whether it uses the calibration, and `--why` has the file, the source and the samples.
 #[test]
 fn validate_and_why_name_the_calibration() {

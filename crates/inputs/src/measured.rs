@@ -172,6 +172,28 @@ impl Measured {
         of_job.chain(self.others.iter().filter_map(|s| s.device.as_deref()))
     }
 
+    /// The log itself if it states its whole run and is the only measurement; otherwise a remark.
+    fn stated(&self, arguments: &Measurements, remarks: &mut Vec<String>) -> Option<String> {
+        let [path] = arguments.paths.as_slice() else { return None };
+        if self.job.is_some() || self.logs.len() != 1 || self.names.len() != 1 {
+            return None;
+        }
+        let sources = Sources {
+            run: Some(path.clone()),
+            cluster: arguments.cluster.clone(),
+            set: arguments.set.clone(),
+            ..Sources::default()
+        };
+        match run::resolve(&sources) {
+            Ok(_) => Some(path.clone()),
+            Err(Refused(problems)) => {
+                let first = problems.first().map_or("", |problem| problem.message.as_str());
+                remarks.push(format!("`{path}` does not state its whole run ({first}); pass it with --run"));
+                None
+            }
+        }
+    }
+
     /// Returns an error for measurements of several accelerators: one constant cannot represent both.
     fn of_one_accelerator(&self) -> Result<(), Problem> {
         let mut known: Vec<(String, &str)> = Vec::new();
@@ -243,7 +265,8 @@ impl Where {
         measured.of_one_accelerator()?;
         let by_device = measured.device().and_then(accelerator_of);
         let named = arguments.cluster.clone();
-        if let Some(path) = &arguments.run {
+        let of_log = if arguments.run.is_none() { measured.stated(arguments, &mut remarks) } else { None };
+        if let Some(path) = arguments.run.as_ref().or(of_log.as_ref()) {
             let mut set = arguments.set.clone();
             set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
             let typed = Sources { run: Some(path.clone()), cluster: named, set, ..Sources::default() };

@@ -17,8 +17,10 @@ mod host_work;
 mod idle;
 mod implausible;
 mod joint;
+mod late;
 mod launching;
 mod layout;
+mod migrations;
 mod missing;
 mod optimizer;
 mod overlap;
@@ -167,6 +169,7 @@ list![
     idle::IDLE[13],
     implausible::ImplausibleBandwidth,
     layout::Layout,
+    migrations::Migrations,
     missing::MissingRanks,
     optimizer::Optimizer,
     overlap::Overlap,
@@ -213,7 +216,8 @@ const LEADING: usize = 3;
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
-    let mut found: Vec<Finding> = found.into_iter().filter_map(supported).collect();
+    let found = found.into_iter().filter_map(supported).collect();
+    let mut found = late::without_absorbed(context, found);
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost

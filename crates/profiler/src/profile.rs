@@ -166,6 +166,13 @@ pub fn profile(
             ),
         ));
     }
+    let ideal = ideal.filter(|ideal| match report::excess(&ranks, ideal) {
+        Some(factor) => {
+            warnings.push(report::other_model(factor));
+            false
+        }
+        None => true,
+    });
     let mut waterfall = Waterfall::join(ranks, &names, ideal);
     bubbles::divide(job, joined, &windows, &mut waterfall);
     let mut shown = names;

@@ -178,6 +178,7 @@ mod tests {
                     count: 2,
                     duration: 2 * time,
                     longest: time + n,
+                    absorbed: 0,
                 });
             }
             uses.push(Use {

@@ -127,6 +127,8 @@ impl Shown {
         let mut verdict = Vec::new();
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
+        } else if report.warnings.iter().any(|warning| warning.id == "flop-exceed-compute") {
+            verdict.push(Cell::new("no MFU: the run does not fit", Tone::Strong));
         }
         // The first finding is the report's first recommendation, so it is the headline. Without findings, it
         // is the largest part of the step that is not arithmetic.

@@ -40,6 +40,15 @@ pub(super) fn keep_exceptions<F>(job: &Job, found: &mut Vec<F>, named: &mut Vec<
     named.retain(|_| of_named.next().copied().unwrap_or(true));
 }
 
+/// Keeps the largest cost if every recorded rank is named although one of them causes most waits: the others
+/// are late at times. Both lists are parallel, largest cost first.
+pub(super) fn keep_dominant<F>(job: &Job, found: &mut Vec<F>, named: &mut Vec<Named>) {
+    if of_ranks(named).is_some() && in_turn(job, named).is_some() {
+        found.truncate(1);
+        named.truncate(1);
+    }
+}
+
 /// Ranks that are named, if nothing else is. Ranks of a named stage or of sequences are named for another
 /// reason.
 fn of_ranks(named: &[Named]) -> Option<BTreeSet<u32>> {

@@ -8,7 +8,7 @@ use super::bounds::{not_traced, partly_recorded};
 use super::chain::Chains;
 use super::culprits::candidates;
 use super::idleness;
-use super::in_turn::{in_turn, keep_exceptions, paused, visited};
+use super::in_turn::{in_turn, keep_dominant, keep_exceptions, paused, visited};
 use super::jitter::beyond;
 use super::links::{Links, LowRates, long_transfers, slow_groups};
 use super::measured::{Measured, at_most, real_span, usual_times};
@@ -185,6 +185,9 @@ fn judge(
     let without_all = mending.span(&everyone.chain(others.copied()).collect::<Vec<_>>());
     let mut named = measured.named(&found, &culprits, bounded);
     keep_exceptions(job, &mut found, &mut named);
+    if charges.has_dominant() {
+        keep_dominant(job, &mut found, &mut named);
+    }
     if let Some(work) = measured.of_work(&named, without, bounded, workers) {
         named = vec![work];
     }

@@ -59,6 +59,11 @@ impl Rule for BoundByMemory {
         if context.share(all) < 0.25 || context.has_launches_alone() {
             return Vec::new();
         }
+        // Fusion needs a neighbour.
+        let calls = context.uses().filter(|(part, name)| fits(part.label) && !is_other(name));
+        if calls.map(|(part, _)| part.count).sum::<u64>() < 2 {
+            return Vec::new();
+        }
         // Names of compiler-generated kernels.
         let are_mostly = |made: fn(&str) -> bool| {
             let by_it = context.times_under(fits).filter(|(name, _)| made(name)).map(|(_, time)| time);

@@ -1,6 +1,6 @@
-//! GEMMs in float32.
+//! GEMMs and attention in float32.
 //!
-//! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes
+//! Responsible for: both without tensor cores, or at the rate of TF32, by the names of kernels. Excludes
 //! GEMMs of unknown format.
 
 use super::remedies::is_forward;
@@ -22,11 +22,27 @@ fn is_float32(name: &str) -> bool {
     // the template.
     let engines =
         ["dgrad_engine<float", "wgrad_alg0_engine<float", "wgrad_engine<float", "fprop_engine<float"];
-    ["sgemm", "scudnn", "f32f32_f32f32", "gemm_f32f32", "_tf32", "tf32tf32", "s1688gemm", "simt_s"]
-        .iter()
-        .chain(&engines)
-        .any(|word| name.contains(word))
+    [
+        "sgemm",
+        "scudnn",
+        "cutlassf_f32",
+        "cutlassb_f32",
+        "f32f32_f32f32",
+        "gemm_f32f32",
+        "_tf32",
+        "tf32tf32",
+        "s1688gemm",
+        "simt_s",
+    ]
+    .iter()
+    .chain(&engines)
+    .any(|word| name.contains(word))
         && !matches!(format(&name), Some(DataType::Bf16 | DataType::Fp16 | DataType::Fp8))
+}
+
+/// Tests whether a kernel is PyTorch's memory-efficient attention.
+fn is_attention(name: &str) -> bool {
+    name.contains("fmha_cutlass")
 }
 
 /// Tests whether a kernel multiplies in TF32. `s1688gemm` is TF32 unless a 16-bit format precedes it.
@@ -99,7 +115,7 @@ impl Rule for Float32 {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels with float32 or TF32 in their name. Reported if they take 2% of the step. Cost: half of \
+        "GEMMs and attention with float32 or TF32 in their names. Reported if they take 2% of the step. Cost: half of \
          their time. 16-bit formats have at least twice the rate of TF32, and 8 to 16 times that of float32 \
          without tensor cores. Trial runs of convolution algorithms are not counted.\n\n\
          Remedies: autocast for the remaining modules (often routers, heads, losses and rotary embeddings), \
@@ -107,8 +123,8 @@ impl Rule for Float32 {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let (wide, most) =
-            context.arithmetic(|family, name| family == OperatorFamily::MatrixProduct && is_float32(name));
+        let multiplies = |family| matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention);
+        let (wide, most) = context.arithmetic(|family, name| multiplies(family) && is_float32(name));
         if context.share(most) < 0.02 {
             return Vec::new();
         }
@@ -117,16 +133,18 @@ impl Rule for Float32 {
         if context.share(all) < 0.02 {
             return Vec::new();
         }
+        let attends = wide.iter().any(|(name, _)| is_attention(name));
+        let what = if attends { "GEMMs and attention" } else { "GEMMs" };
         vec![Finding {
             id: self.id().to_owned(),
-            message: "GEMMs run in float32".to_owned(),
+            message: format!("{what} run in float32"),
             cost: Some(all / 2.0),
             savings: context.savings(&wide, 0.5),
             explained: Explained::Whole,
             subject: Subject::of_kernels(Context::leading(wide.iter().copied())),
             advice: advice(context, &wide).to_owned(),
             evidence: [format!(
-                "float32 GEMMs take {} of the step; half of it is the cost",
+                "float32 {what} take {} of the step; half of it is the cost",
                 percent(context.share(all))
             )]
             .into_iter()
@@ -160,6 +178,12 @@ mod tests {
         ] {
             assert!(!is_float32(half), "{half}");
         }
+        let attention =
+            "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float>)";
+        assert!(is_float32(attention) && is_attention(attention));
+        assert!(!is_float32(
+            "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(AttentionKernel<cutlass::bfloat16_t>)"
+        ));
         assert!(is_newer("ampere_sgemm_128x128_tn") && !is_newer("volta_sgemm_64x64_nt"));
         assert!(is_older("volta_sgemm_64x64_nt") && !is_older("ampere_sgemm_128x128_tn"));
     }

@@ -106,7 +106,7 @@ fn covers(id: &str, cell: Cell) -> bool {
         "optimizer" => label == Label::Optimizer,
         // Without savings by kernel, any compute.
         "below-roofline" | "unfused-attention" | "layout-copies" | "float32-products" | "matrix-shapes"
-        | "clock-throttling" => label.is_compute(),
+        | "clock-throttling" | "page-migration" => label.is_compute(),
         // The excess of the slow rank is a share of one rank; the cost to the step is the wait of the others.
         "slow-chip" => waits || bubble || label == Label::SlowerChip,
         // Waits of others; `removable` adds the named ranks' own time.
@@ -247,7 +247,8 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         }
         open += over.min(cost);
         // A rounding error is not overlap.
-        let shared = if open < 1e-3 * cost { 0.0 } else { open };
+        // Savings may exceed the named kernels: only what previous findings remove is shared.
+        let shared = if open < 1e-3 * cost { 0.0 } else { open.min(joint.cost) };
         finding.shared = shared;
         joint.cost += cost - shared;
         joint.shared += shared;

@@ -122,10 +122,16 @@ fn remedy(row: &RooflineRow, scores: &Scores) -> &'static str {
         Kind::Product => {
             "use aligned dimensions, larger batches, or a lower-precision format for these GEMMs"
         }
-        Kind::Attention => {
-            "try another attention backend for this head width and format (FlashAttention-3, cuDNN, AITER)"
+        Kind::Attention if row.data_type == DataType::Fp32 => {
+            "run attention in bf16 or fp16: flash attention accepts no float32"
         }
-        Kind::Convolution => "try `channels_last`, `cudnn.benchmark` and a lower-precision format",
+        Kind::Attention => {
+            "try another attention backend for this head width and format (FlashAttention, cuDNN, on AMD AITER)"
+        }
+        Kind::Convolution if matches!(row.data_type, DataType::Fp32 | DataType::Tf32) => {
+            "try `channels_last`, `cudnn.benchmark` and a lower-precision format"
+        }
+        Kind::Convolution => "try `channels_last` and `cudnn.benchmark`",
         Kind::Experts => {
             "tune the kernel for these sizes (tile table of the library), and route more tokens to each expert"
         }

@@ -98,7 +98,8 @@ fn mfu(report: &Report, known: &Known) -> Option<f64> {
             .or_else(|| known.tflops(report.batch, report.seconds))
             .and_then(|tflops| Some(tflops * 1e12 / known.peak?))
     };
-    report.mfu.or_else(tflops)
+    // No device exceeds its peak: the run or the accelerator is another one.
+    report.mfu.or_else(tflops).filter(|mfu| *mfu <= 1.0)
 }
 
 #[cfg(test)]

@@ -254,10 +254,17 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     let slow_share =
         slow.iter().map(|s| s.lost).fold(0.0, |all, lost| all + lost) / whole.max(f64::MIN_POSITIVE);
     slow.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.iteration.cmp(&b.iteration)));
-    let described: Vec<Segment> =
+    let mut described: Vec<Segment> =
         segments.iter().map(|range| describe(log, &rows, range, level(range), known)).collect();
     let mut warnings = Vec::new();
-    if described.iter().all(|s| s.mfu.is_none()) {
+    let highest = described.iter().filter_map(|segment| segment.mfu).fold(0.0, f64::max);
+    if highest > 1.0 {
+        described.iter_mut().for_each(|segment| segment.mfu = segment.mfu.filter(|mfu| *mfu <= 1.0));
+        let message = format!(
+            "the log has {highest:.2} times the peak FLOP/s: another accelerator or run, or the FLOP/s of all devices; there is no MFU"
+        );
+        warnings.push(Warning::new("flop-exceed-compute", message));
+    } else if described.iter().all(|s| s.mfu.is_none()) {
         let message = if known.peak.is_none() {
             "MFU is unknown; set `--accelerator`"
         } else {

@@ -301,6 +301,25 @@ fn exceeding(waterfall: &Waterfall, ideal: &Ideal) -> String {
     )
 }
 
+/// Multiple of the mean recorded step that the model's operations take at the peak, if above 1: no device does
+/// that.
+pub(super) fn excess(ranks: &[RankWaterfall], ideal: &Ideal) -> Option<f64> {
+    let recorded: i64 = ranks.iter().map(|rank| rank.total.total()).sum();
+    let samples: usize = ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum();
+    let factor = ideal.nanoseconds() as f64 * samples as f64 / recorded.max(1) as f64;
+    (factor > 1.0 && recorded > 0).then_some(factor)
+}
+
+/// Warning about model FLOPs that no step of these traces can contain.
+pub(super) fn other_model(factor: f64) -> Warning {
+    let factor = if factor < 10.0 { format!("{factor:.2}") } else { human::whole(factor.round() as u64) };
+    let message = format!(
+        "model FLOPs take {factor} times the recorded step at the peak: the run is not that of these traces, or \
+         the peak of another format applies; there is no MFU"
+    );
+    Warning::new("flop-exceed-compute", message)
+}
+
 /// Warnings about the sums themselves.
 fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();

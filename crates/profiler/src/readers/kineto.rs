@@ -12,6 +12,7 @@ mod event;
 mod fill;
 mod finish;
 mod head;
+mod merged;
 mod numbers;
 mod places;
 mod rows;
@@ -25,6 +26,7 @@ use crate::job::{FileIdentity, Standing};
 use crate::trace::{DamageKind, Identity};
 use fill::{Fill, Spot};
 use head::Head;
+use merged::Merged;
 use railwright_spec::problem::Problem;
 use scan::Stop;
 use std::io::Read;
@@ -69,12 +71,16 @@ impl Reader for Kineto {
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem> {
         let mut parser = Parser::new(label, keep);
         parser.feed(bytes, true);
-        parser.end().map(|trace| vec![Recording::Rank(Box::new(trace))])
+        parser.end().map(recordings)
     }
 
     fn read_stream(&self, label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
-        stream::read(label, source, keep).map(|trace| vec![Recording::Rank(Box::new(trace))])
+        stream::read(label, source, keep).map(recordings)
     }
+}
+
+fn recordings(traces: Vec<RankTrace>) -> Vec<Recording> {
+    traces.into_iter().map(|trace| Recording::Rank(Box::new(trace))).collect()
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -103,6 +109,9 @@ struct Parser {
     identity: Identity,
     head: Head,
     fill: Fill,
+    /// Events of the other ranks of a merged file.
+    merged: Merged,
+    keep: Keep,
     /// Number of bytes and lines before the window.
     offset: u64,
     lines: u64,
@@ -126,6 +135,8 @@ impl Parser {
             identity,
             head: Head::default(),
             fill: Fill::new(keep),
+            merged: Merged::default(),
+            keep,
             offset: 0,
             lines: 0,
             found: false,
@@ -156,7 +167,7 @@ impl Parser {
         }
     }
 
-    fn end(mut self) -> Result<RankTrace, Problem> {
+    fn end(mut self) -> Result<Vec<RankTrace>, Problem> {
         self.fill.report.bytes = self.offset;
         let label = self.identity.label.clone();
         if !self.found {
@@ -172,6 +183,15 @@ impl Parser {
                 .in_file(label)
                 .hint("open it in Perfetto; `railwright compare` accepts the run file itself"));
         }
+        let others = self.merged.others;
+        if let (Some(first), false) = (self.merged.first, others.is_empty()) {
+            self.identity.rank = Some(first);
+        }
+        let of = |(rank, fill): (u32, Fill)| {
+            let identity = Identity { rank: Some(rank), ..self.identity.clone() };
+            finish::finish(fill, &self.head, identity)
+        };
+        let others: Vec<RankTrace> = others.into_iter().map(of).collect();
         let trace = finish::finish(self.fill, &self.head, self.identity);
         // An empty report would look like that of an idle rank.
         match trace.report.damages.iter().find(|damage| damage.kind == DamageKind::UnreadableEvent) {
@@ -179,7 +199,7 @@ impl Parser {
                 let first = damage.places.first().map_or("", |place| place.1.as_str());
                 Err(Problem::new(format!("no event of the trace can be read: {first}")).in_file(label))
             }
-            _ => Ok(trace),
+            _ => Ok(std::iter::once(trace).chain(others).collect()),
         }
     }
 
@@ -303,7 +323,13 @@ impl Parser {
             b'{' => match event::read(window, here) {
                 Ok((event, end)) => {
                     let spot = self.spot(window, here);
-                    self.fill.add(&event, spot);
+                    match self.merged.of(&event) {
+                        Some(rank) => {
+                            let fresh = || Fill::new(self.keep);
+                            self.merged.others.entry(rank).or_insert_with(fresh).add(&event, spot);
+                        }
+                        None => self.fill.add(&event, spot),
+                    }
                     Next::At(end)
                 }
                 Err(Stop::Incomplete) if !last && window.len() - here < LONGEST => Next::More(here),

@@ -7,8 +7,8 @@
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
 use crate::NameId;
-use crate::causes::{self, Cause, CauseTimes, CauseUse, Idle, LATE_START};
-use crate::trace::NONE;
+use crate::causes::{self, Cause, CauseTimes, CauseUse, Idle, LATE_START, Stretch};
+use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
 use crate::windows::Windows;
 use indexmap::IndexMap;
@@ -16,6 +16,10 @@ use railwright_step::{Dimension, OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Minimum duration of a call of the runtime that may wait for the device, in nanoseconds: five times the 20 us
+/// that a launch costs at most.
+const WAITING: i64 = 100_000;
 
 /// One kernel under one label and phase, over all steps of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +40,9 @@ pub struct Use {
     pub duration: i64,
     /// Longest row, in nanoseconds.
     pub longest: i64,
+    /// Part of the time before a late launch, in nanoseconds: shorter kernels there save nothing, because
+    /// the device waits for the same launch.
+    pub absorbed: i64,
 }
 
 /// One kernel in one phase, over all steps of a rank, regardless of concurrent work.
@@ -200,6 +207,10 @@ struct Sums<'a> {
     step: usize,
     steps: Vec<Parts>,
     uses: IndexMap<u64, (Use, u32), FxBuildHasher>,
+    /// Uses since the last idle interval, as (index, time, start).
+    run: Vec<(usize, i64, i64)>,
+    /// Ends of calls of the runtime that may have waited for the device, in order.
+    waits: Vec<i64>,
     /// Estimated wait time, in nanoseconds.
     estimated: i64,
 }
@@ -230,9 +241,15 @@ impl Sums<'_> {
             (self.view.phase[place], self.view.family[place], Some(self.view.gpu.names()[place]))
         };
         let key = key(label, phase, name.map_or(NONE, |name| name.0));
-        let fresh = Use { label, phase, family, name, time: 0, count: 0, duration: 0, longest: 0 };
-        let (sum, last) = self.uses.entry(key).or_insert((fresh, NONE));
+        let fresh =
+            Use { label, phase, family, name, time: 0, count: 0, duration: 0, longest: 0, absorbed: 0 };
+        let entry = self.uses.entry(key);
+        let at = entry.index();
+        let (sum, last) = entry.or_insert((fresh, NONE));
         sum.time += time;
+        if row != NONE {
+            self.run.push((at, time, start));
+        }
         if row == NONE {
             sum.count += 1;
         } else if *last != row {
@@ -244,6 +261,52 @@ impl Sums<'_> {
         }
         time
     }
+}
+
+impl Sums<'_> {
+    /// Ends a run of device work at an idle interval (`start`) with its first part. The run is absorbed if the
+    /// host was neither waiting for the device nor outside the recording when the interval began.
+    fn end_run(&mut self, first: Option<&Stretch>, start: i64) {
+        // The next work was launched already: the run goes on.
+        if first.is_some_and(|part| part.cause == Cause::Device) {
+            return;
+        }
+        let late = first.is_some_and(|part| {
+            matches!(
+                part.cause,
+                Cause::LaunchBound
+                    | Cause::HostWork
+                    | Cause::DataLoading
+                    | Cause::Compilation
+                    | Cause::GarbageCollection
+            ) && !self.may_wait(part.frame, start)
+        });
+        // The host follows the device up to its last wait.
+        let waited = self.waits.partition_point(|end| *end <= start);
+        let waited = waited.checked_sub(1).and_then(|at| self.waits.get(at)).copied().unwrap_or(i64::MIN);
+        for (at, time, _) in self.run.drain(..).filter(|&(_, _, begin)| late && begin >= waited) {
+            if let Some((_, (sum, _))) = self.uses.get_index_mut(at) {
+                sum.absorbed += time;
+            }
+        }
+    }
+
+    /// Tests whether a call of the runtime began long before the device became idle: any of them may wait for
+    /// the device, as when it loads a module.
+    fn may_wait(&self, frame: u32, start: i64) -> bool {
+        let call = self.view.trace.host.get(frame as usize).filter(|row| row.kind == HostKind::Runtime);
+        call.is_some_and(|call| start - call.start > WAITING)
+    }
+}
+
+/// Ends of long calls of the runtime, in order.
+fn waits(view: &View<'_>) -> Vec<i64> {
+    let host = &view.trace.host;
+    let times = host.kinds().iter().zip(host.starts().iter().zip(host.ends()));
+    let long = times.filter(|(kind, (start, end))| **kind == HostKind::Runtime && *end - *start > WAITING);
+    let mut ends: Vec<i64> = long.map(|(_, (_, end))| *end).collect();
+    ends.sort_unstable();
+    ends
 }
 
 impl IdlePart {
@@ -269,6 +332,8 @@ impl RankWaterfall {
             step: 0,
             steps: vec![Parts::default(); windows.steps.len()],
             uses: IndexMap::default(),
+            run: Vec::new(),
+            waits: waits(view),
             estimated: 0,
         };
         let mut idle = Idle::new(view);
@@ -314,7 +379,9 @@ impl RankWaterfall {
                 Role::None => {
                     let mut start = piece.start;
                     let mut by_host = 0;
-                    for part in idle.stretches(view, *piece) {
+                    let stretches = idle.stretches(view, *piece);
+                    sums.end_run(stretches.first().filter(|_| !view.from_host), piece.start);
+                    for part in stretches {
                         let counted = sums.count(part.label, start, part.end, NONE);
                         if counted > 0 {
                             let row = causes.count(&idle, &part, counted);

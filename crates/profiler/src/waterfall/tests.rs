@@ -138,6 +138,26 @@ fn communication_divides_where_the_last_rank_came() {
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Other, Share::Transfer)), 20);
 }
 
+/// Shorter kernels before a late launch save nothing, unless the host waited for them.
+#[test]
+fn time_before_a_late_launch_is_absorbed() {
+    let absorbed = |wait: Option<(i64, i64)>| {
+        let mut host = vec![(0, 2_000, 0), (250_000, 5_000, 0)];
+        host.extend(wait.map(|(start, end)| (start, end - start, 1)));
+        let trace = trace(&[(10_000, 200_000, 0, Some(0)), (256_000, 50_000, 0, Some(1))], &host);
+        let view = View::new(&trace, &Tables::shipped());
+        let windows = windows(std::slice::from_ref(&view), &Joined::default());
+        let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(Vec::new()));
+        let products = rank.uses.iter().filter(|one| one.label == Label::MatrixProduct);
+        products.map(|one| (one.time, one.absorbed)).collect::<Vec<_>>()
+    };
+    assert_eq!(absorbed(None), [(250_000, 200_000)]);
+    // The clocks of host and device differ slightly: the wait may end before the kernel.
+    for end in [209_000, 212_000] {
+        assert_eq!(absorbed(Some((5_000, end))), [(250_000, 0)], "{end}");
+    }
+}
+
 #[test]
 fn utilisation_is_by_its_definition_beyond_what_was_done() {
     let mut step = Parts::default();

@@ -114,6 +114,10 @@ fn copy_name(kind: Option<i64>, from: Option<i64>, to: Option<i64>) -> String {
         Some(8) => "DtoD",
         Some(9) => "HtoH",
         Some(10) => "PtoP",
+        // Pages of unified memory, moved by faults or prefetches.
+        Some(11) => "HtoD (unified memory)",
+        Some(12) => "DtoH (unified memory)",
+        Some(13) => "DtoD (unified memory)",
         _ => "Unknown",
     };
     match memory(from).zip(memory(to)) {

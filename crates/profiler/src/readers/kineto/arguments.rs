@@ -44,6 +44,23 @@ pub(super) struct Words<'a> {
 /// Reads the members of an `args` object up to the first unreadable one.
 pub(super) fn read(object: &[u8]) -> Arguments<'_> {
     let mut all = Arguments::default();
+    each(object, |key, value| put(&mut all, key, value));
+    all
+}
+
+/// The rank of the process that recorded the event, in files of several ranks; empty if missing.
+pub(super) fn rank(object: &[u8]) -> &[u8] {
+    let mut rank = &[][..];
+    each(object, |key, value| {
+        if key == b"rank" {
+            rank = value;
+        }
+    });
+    rank
+}
+
+/// Calls back with the members of an object, without quotes, up to the first unreadable one.
+fn each<'a>(object: &'a [u8], mut tell: impl FnMut(&[u8], &'a [u8])) {
     let mut at = 1;
     while let Ok((here, byte)) = scan::next(object, at) {
         at = match byte {
@@ -60,9 +77,8 @@ pub(super) fn read(object: &[u8]) -> Arguments<'_> {
         let Ok(after) = scan::skip(object, here) else { break };
         let value = if byte == b'"' { &object[here + 1..after - 1] } else { &object[here..after] };
         at = after;
-        put(&mut all, key.bytes, value);
+        tell(key.bytes, value);
     }
-    all
 }
 
 fn put<'a>(all: &mut Arguments<'a>, key: &[u8], value: &'a [u8]) {
@@ -100,6 +116,12 @@ fn put<'a>(all: &mut Arguments<'a>, key: &[u8], value: &'a [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rank_is_a_member_of_the_object_itself() {
+        assert_eq!(rank(br#"{"group": {"rank": 3}, "rank": 2}"#), b"2");
+        assert!(rank(br#"{"Src Rank": 1}"#).is_empty());
+    }
 
     #[test]
     fn used_members_are_picked_and_others_passed_over() {

@@ -14,7 +14,7 @@ use std::io::Read;
 const WINDOW: usize = 1 << 20;
 
 /// Reads a trace from a stream of inflated bytes.
-pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<RankTrace, Problem> {
+pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<RankTrace>, Problem> {
     read_by(label, source, keep, WINDOW)
 }
 
@@ -24,7 +24,7 @@ pub(super) fn read_by(
     source: &mut dyn Read,
     keep: Keep,
     window: usize,
-) -> Result<RankTrace, Problem> {
+) -> Result<Vec<RankTrace>, Problem> {
     let mut parser = Parser::new(label, keep);
     let mut buffer = vec![0; window];
     let mut filled = 0;

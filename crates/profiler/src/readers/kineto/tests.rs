@@ -29,7 +29,29 @@ fn clean() -> String {
 fn read(bytes: &[u8]) -> Result<RankTrace, Problem> {
     let mut parser = Parser::new("damaged", Keep::default());
     parser.feed(bytes, true);
-    parser.end()
+    parser.end().map(|mut traces| traces.remove(0))
+}
+
+/// Tools that merge the traces of a job write the rank of every event.
+#[test]
+fn a_merged_file_has_a_trace_for_every_rank() {
+    let kernel = |rank: u32, time: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "k{rank}", "pid": {rank}, "tid": 7, "ts": {time}, "dur": 5,
+                "args": {{"stream": 7, "correlation": {time}, "rank": {rank}}}}}"#
+        )
+    };
+    let events = [kernel(2, 10), kernel(5, 11), kernel(2, 20)].join(",");
+    let text = format!(r#"{{"traceEvents": [{events}]}}"#);
+    let mut parser = Parser::new("merged", Keep::default());
+    parser.feed(text.as_bytes(), true);
+    let traces = parser.end().unwrap_or_else(|e| panic!("{e}"));
+    let found: Vec<_> = traces.iter().map(|trace| (trace.identity.rank, trace.gpu.len())).collect();
+    assert_eq!(found, [(Some(2), 2), (Some(5), 1)]);
+    // The events of one rank are a trace without a rank of its own.
+    let text = format!(r#"{{"traceEvents": [{}]}}"#, kernel(2, 10));
+    let one = read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((one.identity.rank, one.gpu.len()), (None, 1));
 }
 
 /// Position of the damaged kernel's object.
@@ -284,7 +306,7 @@ fn windows_of_any_size_give_the_same_as_the_whole() {
         let whole = whole.unwrap_or_else(|e| panic!("{e}")).pop();
         for window in [64, 1000, 4096, 65_537] {
             let parts = read_by("x", &mut bytes.as_slice(), Keep::default(), window);
-            let parts = parts.unwrap_or_else(|e| panic!("{e}"));
+            let parts = parts.unwrap_or_else(|e| panic!("{e}")).remove(0);
             assert_eq!(Some(crate::readers::Recording::Rank(Box::new(parts))), whole, "windows of {window}");
         }
     }
@@ -295,7 +317,8 @@ fn a_stream_that_breaks_off_keeps_what_came_before() {
     let path = folder().join("param_dlrm_8r/worker0_step_12.1694128201545.pt.trace.json.gz");
     let packed = std::fs::read(&path).unwrap_or_else(|e| panic!("{e}"));
     let mut stream = crate::readers::open(&packed[..packed.len() / 2]).unwrap_or_else(|e| panic!("{e}"));
-    let trace = read_by("cut", &mut stream, Keep::default(), 4096).unwrap_or_else(|e| panic!("{e}"));
+    let trace =
+        read_by("cut", &mut stream, Keep::default(), 4096).unwrap_or_else(|e| panic!("{e}")).remove(0);
     assert!(trace.report.events > 1000, "{}", trace.report.events);
     assert!(trace.report.count(DamageKind::Truncated) >= 1);
     assert!(trace.report.damages.iter().any(|d| d.places.iter().any(|p| p.1.contains("truncated"))));

@@ -1,0 +1,78 @@
+//! Migration of unified memory.
+//!
+//! Responsible for: pages that move between host and device while kernels run, from exports of Nsight Systems.
+//! Excludes prefetched pages: they move before the kernels.
+
+use super::{Context, Rule, time};
+use crate::occupancy::Intervals;
+use crate::profile::{Explained, Finding, Subject};
+use crate::trace::GpuKind;
+use crate::view::Role;
+use railwright_spec::human;
+use railwright_step::columns::Class;
+
+pub(super) struct Migrations;
+
+/// Part of the names of migrations.
+const UNIFIED: &str = "(unified memory)";
+
+impl Rule for Migrations {
+    fn id(&self) -> &'static str {
+        "page-migration"
+    }
+
+    fn title(&self) -> &'static str {
+        "Unified memory moves pages during kernels"
+    }
+
+    fn text(&self) -> &'static str {
+        "Kernels that touch pages of unified memory (`cudaMallocManaged`) on the host wait until the pages have \
+         moved. Reported if pages move during kernels for 2% of the step. Cost: that time. The handling of the \
+         faults is not recorded, so the loss is larger.\n\n\
+         Remedies: `cudaMemPrefetchAsync` before the kernels, or memory of the device (`cudaMalloc`) with \
+         copies from pinned memory."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let span = context.windows.span();
+        let (mut during, mut count, mut bytes) = (0, 0_u64, 0_u64);
+        for view in context.views {
+            let is_within = |start: i64, end: i64| end > span.0 && start < span.1;
+            let rows = || view.gpu.iter().zip(&view.role).filter(|(row, _)| is_within(row.start, row.end));
+            let moved: Vec<_> = rows()
+                .filter(|(row, _)| row.kind == GpuKind::Copy)
+                .filter(|(row, _)| view.trace.names.get(row.name).contains(UNIFIED))
+                .collect();
+            let kernels = rows().filter(|(_, role)| **role == Role::Compute);
+            let kernels = Intervals::union(kernels.map(|(row, _)| (row.start, row.end)).collect());
+            let pages = Intervals::union(moved.iter().map(|(row, _)| (row.start, row.end)).collect());
+            during += pages.clipped(span).overlap(&kernels);
+            count += moved.len() as u64;
+            bytes += moved.iter().map(|(row, _)| row.bytes).sum::<u64>();
+        }
+        let cost = during as f64 / context.samples();
+        if context.share(cost) < 0.02 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: "unified memory moves pages while kernels run".to_owned(),
+            cost: Some(cost),
+            explained: Explained::Whole,
+            subject: Subject::of_spans([Class::Copy]),
+            evidence: vec![
+                format!(
+                    "{} migrations of {:.1} MB per step, {} of them during kernels",
+                    context.per_step(count),
+                    bytes as f64 / context.samples() / 1e6,
+                    time(cost)
+                ),
+                format!("mean size of a migration: {} bytes", human::whole(bytes / count.max(1))),
+            ],
+            advice: "prefetch the pages before the kernels (`cudaMemPrefetchAsync`), or use device memory (`cudaMalloc`) with copies \
+                     from pinned memory"
+                .to_owned(),
+            ..Finding::default()
+        }]
+    }
+}
