@@ -30,10 +30,11 @@ impl Machines {
     pub fn of(&mut self, case: &Case) -> &Machine {
         let cluster = &case.cluster;
         let key = format!(
-            "{}|{}|{}|{}",
+            "{}|{}|{}|{}|{}",
             cluster.accelerator.id,
             cluster.devices_per_node,
             cluster.devices,
+            cluster.network.kind,
             cluster.network.bandwidth.get()
         );
         self.known.entry(key).or_insert_with(|| Machine::new(cluster))

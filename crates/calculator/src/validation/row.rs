@@ -13,7 +13,7 @@ use super::table::Cells;
 use crate::memory::{Published, SoftwareCatalogue};
 use crate::software::phrases::names;
 use crate::software::{self, Software};
-use railwright_spec::cluster::{self, Cluster};
+use railwright_spec::cluster::{self, Cluster, ClusterSpec};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
     self, ContextKind, LoraTarget, LoraTargets, Master, Optimizer, Plan, PlanSpec, PrecisionPreset, Schedule,
@@ -104,7 +104,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let devices = need("n_gpus")?;
     let framework = cells.text("framework").unwrap_or_default();
     let model = model(cells, &notes)?;
-    let cluster = cluster(cells, gpu, devices)?;
+    let described = format!("{} {notes}", framework.to_lowercase());
+    let cluster = cluster(cells, gpu, devices, &described)?;
     let stack = software::identify(framework, &notes, &cluster.accelerator.architecture)
         .ok_or("no software generation is available")?;
     let generation = stack.software;
@@ -140,7 +141,6 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };
     let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
     let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
-    let described = format!("{} {notes}", framework.to_lowercase());
     let is_lora = model_name(cells).contains("lora") || described.contains("lora");
     let is_sharded = cells.flag("sequence_parallel") == Some(true) || generation.shards_residual;
     let sequence_parallel = is_sharded && tensor_parallel > 1;
@@ -365,7 +365,7 @@ fn number_after(notes: &str, phrase: &str) -> Option<u64> {
 /// Maximum bandwidth per device to other nodes, in Gbit/s: two NICs of 800 Gbit/s. More is the sum of a node.
 const MOST_PER_DEVICE: f64 = 1600.0;
 
-fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
+fn cluster(cells: &Cells, gpu: &str, devices: u64, text: &str) -> Result<Cluster, String> {
     let bandwidth = cells.number("inter_node_bw_gbps").filter(|b| *b > 0.0);
     if let Some(sum) = bandwidth.filter(|bandwidth| *bandwidth > MOST_PER_DEVICE) {
         return Err(format!(
@@ -373,7 +373,27 @@ fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
         ));
     }
     let bandwidth = bandwidth.map(BytesPerSecond::from_gbit);
-    cluster::from_parts(gpu, devices, cells.count("gpus_per_node"), bandwidth).map_err(|p| p.to_string())
+    let per_node = cells.count("gpus_per_node");
+    let usual =
+        cluster::from_parts(gpu, devices, per_node, bandwidth).map_err(|problem| problem.to_string())?;
+    let is_efa = text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "efa");
+    let Some(preset) = is_efa.then(|| on_efa(&usual)).flatten() else { return Ok(usual) };
+    let spec = ClusterSpec {
+        preset: Some(preset.to_owned()),
+        accelerator: Some(gpu.to_owned()),
+        devices: Some(devices),
+        devices_per_node: per_node,
+        network_bandwidth: bandwidth,
+        ..ClusterSpec::default()
+    };
+    spec.resolve().map_err(|problem| problem.to_string())
+}
+
+/// The preset with the accelerator of a cluster on EFA.
+fn on_efa(cluster: &Cluster) -> Option<&'static str> {
+    let lines = [format!("accelerator = \"{}\"", cluster.accelerator.id), "kind = \"EFA\"".to_owned()];
+    let has_all = |text: &str| lines.iter().all(|line| text.contains(line));
+    cluster::preset_names().into_iter().find(|name| cluster::preset_text(name).is_some_and(has_all))
 }
 
 /// Sharding as specified by the row, complete or by the size of its groups. `None` if it is not specified.
