@@ -113,8 +113,8 @@ def show(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
@@ -278,8 +278,8 @@ def cost(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
@@ -452,8 +452,8 @@ def failures(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].

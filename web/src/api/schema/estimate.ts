@@ -882,7 +882,7 @@ export interface StageMemory {
   stage: number
   moment: Moment
   /**
-   * Micro-batches alive, chunk by chunk.
+   * Micro-batches in flight, per chunk.
    */
   in_flight: number[]
   /**
