@@ -1572,7 +1572,7 @@ class Compare(Answer):
         """A prediction and a measurement by operator, largest change first; two measurements have `Self::kernels` instead."""
     @property
     def figures(self) -> Rows[Difference]:
-        """Figures by their names in conditions."""
+        """Figures by name in conditions."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings about the comparison."""
@@ -1774,7 +1774,7 @@ class Side(Record):
         """Reports after warm-up."""
     @property
     def step_time(self) -> float:
-        """Seconds of the median step."""
+        """Median step time in seconds."""
     @property
     def interval(self) -> list[Any] | None:
         """Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports."""
@@ -2331,7 +2331,7 @@ class StageMemory(Record):
         """Time of its peak."""
     @property
     def in_flight(self) -> list[float]:
-        """Micro-batches alive, chunk by chunk."""
+        """Micro-batches in flight, per chunk."""
     @property
     def allocated(self) -> float:
         """Bytes allocated by tensors."""
@@ -2427,7 +2427,7 @@ class Failures(Record):
         """Mean time between failures of the whole job."""
     @property
     def checkpoint(self) -> float:
-        """Time from the start of a checkpoint until it is restorable."""
+        """Time from the start of a checkpoint until it can be restored."""
     @property
     def checkpoint_bytes(self) -> float | None:
         """Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage."""
@@ -3040,7 +3040,7 @@ class Judged(Record):
         """Number of excluded warm-up iterations."""
     @property
     def step_time(self) -> float:
-        """Seconds of the typical step at the last batch size."""
+        """Typical step time at the last batch size, in seconds."""
     @property
     def noise(self) -> float:
         """Half of the interquartile range of the steps, relative to the typical one."""
@@ -3144,7 +3144,7 @@ class Restart(Record):
         """Number of repeated iterations."""
     @property
     def lost(self) -> float:
-        """Seconds of these iterations before the restart."""
+        """Time of these iterations before the restart, in seconds."""
 
 class Straggler(Record):
     """A line of Megatron's straggler detector: the fastest and slowest rank of one measure."""
@@ -3219,10 +3219,10 @@ class StageReport(Record):
         """The stage, from 0."""
     @property
     def layers(self) -> list[list[Any]]:
-        """Layers, chunk by chunk: first and count."""
+        """First layer and number of layers of each chunk."""
     @property
     def in_flight(self) -> list[float]:
-        """Micro-batches alive, chunk by chunk."""
+        """Micro-batches in flight, per chunk."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
         """Time of the peak."""
@@ -4025,7 +4025,7 @@ class ClosNetwork(Record):
         """Ports of a core, counted as those of a spine."""
     @property
     def top_ports(self) -> int | None:
-        """Ports of a top switch; `None` below four tiers."""
+        """Ports of a fourth-tier switch; `None` below four tiers."""
 
 class Clos(Record):
     """A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group."""
@@ -4658,7 +4658,7 @@ class OnRun(Record):
         """Reason why the step is not simulated."""
     @property
     def network_share(self) -> float:
-        """Share of it that the network between domains takes."""
+        """Share of the step spent on the network between domains."""
     @property
     def tokens_per_second(self) -> float:
         """Tokens per second."""
@@ -4889,7 +4889,7 @@ class NetworkDesignRow(Record):
         """Time of a step. `None` if its class has no plan."""
     @property
     def network_share(self) -> float | None:
-        """Share of it due to the network between domains."""
+        """Share of the step due to the network between domains."""
     @property
     def tokens_per_second(self) -> float | None:
         """Tokens per second."""
@@ -5089,7 +5089,7 @@ class ClassLoss(Record):
         """Failure rate."""
     @property
     def failures_per_month(self) -> float:
-        """Failures of all of them in a month."""
+        """Failures of all parts per month."""
     @property
     def interrupts(self) -> bool:
         """True if the job stops and restarts because connections of a device break."""
@@ -5486,7 +5486,7 @@ class Placed(Record):
         """Share of the given order's step that the best one saves."""
     @property
     def hosts(self) -> list[str]:
-        """Hosts in the best order, by their names."""
+        """Hosts in the best order, by name."""
     @property
     def seeds(self) -> int:
         """Number of hash seeds behind each median; 1 unless routes are hashed."""
@@ -5699,13 +5699,13 @@ class Question(Record):
         """Time of a step within a site."""
     @property
     def bits(self) -> float:
-        """Bits of a gradient, if every step is synchronized."""
+        """Bits per gradient element, if every step is synchronized."""
     @property
     def outer_bits(self) -> float:
         """Bits of a value of the outer gradient, after local steps."""
     @property
     def fragments(self) -> int:
-        """Fragments of the model that are synchronized one after the other."""
+        """Number of model fragments, synchronized one after another."""
     @property
     def overlap(self) -> float:
         """Local steps during which the synchronization of a fragment may continue."""
@@ -6001,7 +6001,7 @@ class LinkFields(Record):
         """Number of these links with traffic."""
     @property
     def bytes(self) -> float:
-        """Bytes of all of them per step."""
+        """Bytes of all links per step."""
     @property
     def mean(self) -> float:
         """Bytes of one, mean over all."""
@@ -6933,7 +6933,7 @@ class LayoutSize(Record):
         """Evidence for the dimension."""
     @property
     def inferred(self) -> bool:
-        """True if the ranks of its groups are inferred from the ends of collectives."""
+        """True if the ranks of its groups are inferred from the end times of collectives."""
 
 class GroupClass(Record):
     """Process groups of one dimension, size and stride."""
@@ -6957,7 +6957,7 @@ class GroupClass(Record):
         """Evidence for the dimension."""
     @property
     def inferred(self) -> bool:
-        """True if the groups are not recorded, but inferred from the ends of collectives."""
+        """True if the groups are not recorded, but inferred from the end times of collectives."""
 
 class Peak(Record):
     """An accelerator's peak."""

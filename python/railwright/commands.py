@@ -175,14 +175,14 @@ def goodput(
 ) -> answers.Goodput:
     """Estimate goodput over time, with failures, checkpoints and restarts.
 
-    model: Model, launch file or log of the job, for the checkpoint size and, from a file, the number of GPUs.
+    model: Model, launch file or log of the job: sets the checkpoint size and, if a file, the number of GPUs.
     cluster: Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file [default: that of the
         run file, else dgx-h100].
     run: Run file of the job, for its checkpoint size, GPUs and cluster.
     gpus: GPUs of the job [default: those of the file].
     nics: NICs of the job [default: one per GPU].
     price_per_device_hour: Price of a GPU-hour in dollars [default: that of the run file, else the catalogue's].
-    checkpoint_time: Time from the start of a checkpoint until it is restorable [default: that of the run file].
+    checkpoint_time: Time from the start of a checkpoint until it can be restored [default: that of the run file].
     checkpoint_bytes: Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run].
     storage_bandwidth: Bandwidth of the storage for the whole job.
     checkpoint_stall: Training pause per checkpoint [default: the whole checkpoint time].
@@ -408,7 +408,7 @@ def hang(
 ) -> answers.Hang:
     """Diagnose a hung job from flight-recorder dumps.
 
-    paths: Dumps: files, folders or patterns.
+    paths: Flight-recorder dumps: files, folders or globs.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
@@ -461,7 +461,7 @@ def query(
     """Query traces with SQL.
 
     sql: One SELECT statement.
-    paths: Traces: files, folders, patterns, archives or saved profiles.
+    paths: Traces: files, folders, globs, archives or saved profiles.
     schema: List tables and columns; with traces, only non-empty tables and their row counts.
     limit: Maximum rows to return; 0 for all (default: 1000).
     clocks: Clock alignment across ranks (default: auto).
@@ -483,7 +483,7 @@ def save(
 ) -> str:
     """Save traces as a compact profile for fast reloading.
 
-    paths: Traces: files, folders, patterns, archives or saved profiles.
+    paths: Traces: files, folders, globs, archives or saved profiles.
     output: Output file, `NAME.railwright`.
     python: Keep Python function events.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
@@ -522,7 +522,7 @@ def export_perfetto(
 ) -> str:
     """Merge the traces of all ranks into one Perfetto trace.
 
-    paths: Traces: files, folders, patterns, archives or saved profiles.
+    paths: Traces: files, folders, globs, archives or saved profiles.
     output: Output file: `NAME.json`, `NAME.json.gz` or `NAME.tar`.
     flows: Add flow arrows from launches to kernels.
     device_only: Omit host threads.
@@ -712,7 +712,7 @@ def profile(
     by: Also sum time, exposed waits and idle time by `module` or Python `source` line.
     compat: Reproduce the tables of another tool, with its definitions and units.
     aggregate: Sum the spans of one step by name, within `--between`.
-    rows: Rows to aggregate: `passes`, `device`, `streams`, `threads` or numbers of tracks [default: streams].
+    rows: Rows to aggregate: `passes`, `device`, `streams`, `threads` or track numbers [default: streams].
     host: Include host threads in columns.
     between: Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given).
     run: Run file, launch file or log: compute the model FLOPs of a step from it.

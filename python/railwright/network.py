@@ -113,8 +113,8 @@ def show(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
@@ -123,7 +123,7 @@ def show(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
-    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
+    top_radix: Ports of a fourth-tier switch, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
@@ -278,8 +278,8 @@ def cost(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
@@ -288,7 +288,7 @@ def cost(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
-    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
+    top_radix: Ports of a fourth-tier switch, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
@@ -452,8 +452,8 @@ def failures(
         us].
     domain_parts: Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or
         `switches=18,links=18,per_tray=2`. Expects a string. [default: none].
-    domain_without_part: Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
-        Expects one of `drain`, `run-on`. [default: drain].
+    domain_without_part: Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less
+        bandwidth). Expects one of `drain`, `run-on`. [default: drain].
     domain_spares: Devices of each domain that a job leaves idle. Expects a whole number, 0 or more. [default: 0].
     speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: 400 Gbit/s].
@@ -462,7 +462,7 @@ def failures(
     spine_radix: Ports of a spine, counted as in `radix`, such as 576 of a modular chassis. Expects a whole number, 0 or more.
         [default: radix].
     core_radix: Ports of a core switch, counted as in `radix`. Expects a whole number, 0 or more. [default: spine_radix].
-    top_radix: Ports of a top switch above cores, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
+    top_radix: Ports of a fourth-tier switch, counted as in `radix`. Expects a whole number, 0 or more. [default: core_radix].
     port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s` or `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
     tiers: Number of switch tiers, 1 to 4. Expects a whole number, 0 or more. [default: the minimum up to 3; 4 with zones].
@@ -643,11 +643,11 @@ def traffic(
     network: Any design-file key: `radix=128` (repeatable).
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
-    fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
+    fragments: Hosts of the run per pod, such as `20,0,12` (per leaf group in a network of one pod).
     first_node: Number in the name of the network's first node (default: 0).
     by: Group bytes by (default: kind).
-    algorithm: Algorithm of gathers and reductions (default: ring).
-    all_to_all: Algorithm of all-to-all (default: direct).
+    algorithm: Algorithm for all-gather, reduce-scatter and all-reduce (default: ring).
+    all_to_all: Algorithm for all-to-all (default: direct).
     matrix: Write the traffic matrix as CSV, one line per communicating pair.
     heat: Write the traffic matrix as a heat map (`.svg` or `.png`).
     cells: Average the matrix and the heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
@@ -704,7 +704,7 @@ def simulate(
     fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
     nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
-    fragments: Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod).
+    fragments: Hosts of the run per pod, such as `20,0,12` (per leaf group in a network of one pod).
     first_node: Number in the name of the network's first node (default: 0).
     job: Second run on the same network: a run file.
     job_nodelist: Slurm node list of the second run [default: first free hosts].
@@ -871,9 +871,9 @@ def sites(
     sites: Number of sites, each with a whole replica (default: 2).
     distance: Kilometres of fibre between neighbouring sites (default: 0).
     local_steps: Steps from one synchronization to the next; 1 is data parallelism (default: 1,10,100,500).
-    bits: Bits of a gradient, if every step is synchronized (default: 16).
-    outer_bits: Bits of a value after local steps [default: --bits].
-    fragments: Fragments of the model that are synchronized one after the other (default: 1).
+    bits: Bits per gradient element, if every step is synchronized (default: 16).
+    outer_bits: Bits per value exchanged after local steps [default: --bits].
+    fragments: Number of model fragments, synchronized one after another (default: 1).
     overlap: Local steps that overlap the synchronization of a fragment (default: 0).
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].

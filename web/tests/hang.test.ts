@@ -82,7 +82,7 @@ describe('how much is known', () => {
       'one dump is missing (rank 1), one dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
     )
     expect(damageText(damaged[0]!)).toBe(
-      'Rank 3’s dump is truncated at byte 4096 after 12 entries; its other calls are not known, and the verdict is a bound.',
+      'Rank 3’s dump is truncated at byte 4096 after 12 entries; its other calls are unknown, so the verdict holds only for the recorded calls.',
     )
   })
 })

@@ -146,8 +146,8 @@ pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Rec
     Ok(Solved { title: title(&run), chosen, warnings, answer, flags, plan, run, spec })
 }
 
-/// Spreads layers that do not divide as evenly as possible, unless uneven stages are disabled: the start of
-/// [`balance()`].
+/// Spreads layers as evenly as possible if they do not divide evenly, unless uneven stages are disabled: the
+/// start of [`balance()`].
 pub fn spread(spec: &mut RunSpec) {
     if spec.plan.pipeline_parallel.is_some() {
         spec.plan.uneven_stages.get_or_insert(true);

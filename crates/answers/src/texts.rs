@@ -2,7 +2,7 @@
 
 use railwright_spec::problem::Problem;
 
-/// Texts of files by their paths.
+/// Texts of files by path.
 pub trait Texts {
     /// Text of a calibration or a cluster file.
     fn text(&self, path: &str) -> Result<String, Problem>;

@@ -38,7 +38,7 @@ pub fn is_open(spec: &PlanSpec) -> bool {
     degrees.iter().all(Option::is_none)
 }
 
-/// How a default layout was chosen.
+/// Origin of a default layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
     /// Number of valid layouts.

@@ -53,7 +53,7 @@ use railwright_spec::model::{Layer, Model};
 use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::quantity::Bytes;
 
-/// Micro-batch chunks alive at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
+/// Micro-batch chunks in flight at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
 pub type InFlight<'a> = &'a dyn Fn(usize, usize) -> f64;
 
 /// Inputs of the memory model.
@@ -67,7 +67,7 @@ pub struct MemoryInput<'a> {
     pub plan: &'a Plan,
     /// Memory constants of the software generation.
     pub software: &'a MemorySoftware,
-    /// Micro-batches alive per stage and chunk. `None` selects the closed forms of [`in_flight`].
+    /// Micro-batches in flight per stage and chunk. `None` selects the closed forms of [`in_flight`].
     pub in_flight: Option<InFlight<'a>>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> MemoryInput<'a> {
         bytes * (self.cluster.accelerator.memory / self.available(stage))
     }
 
-    /// Micro-batches of a chunk that are alive at the stage's peak.
+    /// Micro-batches of a chunk that are in flight at the stage's peak.
     pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
         self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))
     }

@@ -1,4 +1,5 @@
-//! Pipeline schedules: order of passes per stage, duration of the step's pipeline, and activations alive.
+//! Pipeline schedules: order of passes per stage, duration of the step's pipeline, and micro-batches in
+//! flight.
 //!
 //! Responsible for: the order of passes on every stage ([`operations`]); an event engine that times each pass
 //! ([`simulate`]); a fast evaluation for search that agrees with it ([`summarize`]); the published closed

@@ -52,9 +52,9 @@ pub struct Tune {
     pub top: usize,
     /// Number of the layout to write.
     pub pick: Option<usize>,
-    /// Whether only the change is wanted, as a diff.
+    /// True to print only the change, as a diff.
     pub diff: bool,
-    /// Whether the file is edited in place.
+    /// True to edit the file in place.
     pub in_place: bool,
     /// A file or a folder to write.
     pub output: Option<String>,

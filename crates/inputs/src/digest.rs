@@ -110,7 +110,7 @@ pub fn one(path: &Path, target: &Path, printer: &dyn Caller) -> Written {
         }
     }
     if ranks.is_empty() {
-        return Err(Problem::new("it contains no trace of a rank").in_file(label));
+        return Err(Problem::new("it contains no rank trace").in_file(label));
     }
     let several = ranks.len() > 1;
     let write = |(at, trace): (usize, &railwright_profiler::RankTrace)| {

@@ -50,7 +50,7 @@ pub struct Job {
     pub world_size: Option<u32>,
     /// Number of files.
     pub files: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 

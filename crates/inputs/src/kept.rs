@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Interval at which a waiting request checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Values by their inputs.
+/// Values by input.
 pub struct Kept<K, V> {
     entries: Mutex<Entries<K, V>>,
     made: Condvar,

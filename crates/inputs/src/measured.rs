@@ -309,7 +309,7 @@ impl Where {
         } else {
             let id = PlanSpec::default().generation(&cluster)?.id.clone();
             remarks.push(format!(
-                "no software generation is given: using `{id}`; set --software or --run to change it"
+                "no software generation is set: using `{id}`; set --software or --run to change it"
             ));
             id
         };

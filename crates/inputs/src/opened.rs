@@ -171,7 +171,7 @@ pub const fn ranks(command: &'static str) -> Wanted {
 
 /// The problem of recordings without a rank.
 pub fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
-    Problem::new(format!("no trace of a rank in {}", human::several(loaded.files as u64, "file")))
+    Problem::new(format!("no rank trace in {}", human::several(loaded.files as u64, "file")))
         .in_file(paths.join(" "))
         .hint(
             "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \

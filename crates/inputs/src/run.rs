@@ -50,7 +50,7 @@ pub fn resolve(arguments: impl Into<Sources>) -> Result<Resolved, Refused> {
     resolve_as(&arguments.into(), |_| ())
 }
 
-/// The same, with layers that do not divide evenly spread as evenly as possible, unless that was disabled.
+/// The same; layers that do not divide evenly are spread as evenly as possible, unless that is disabled.
 pub fn resolve_spread(arguments: impl Into<Sources>) -> Result<Resolved, Refused> {
     resolve_as(&arguments.into(), railwright_answers::spread)
 }

@@ -19,7 +19,7 @@ pub struct Trial {
     pub log: String,
     /// The plan.
     pub plan: Plan,
-    /// Seconds of the median step.
+    /// Median step time in seconds.
     pub seconds: f64,
     /// Seconds that the calculator predicts for it.
     pub predicted: f64,

@@ -147,7 +147,7 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, lin
     }
     if !of_layers.is_empty() {
         let message =
-            format!("{} names single layers: adapters are counted on all layers", of_layers.join(", "));
+            format!("{} names individual layers: adapters are counted on all layers", of_layers.join(", "));
         draft.remark(RemarkKind::NotModelled, source, line, message);
     }
     if !found.is_empty() {

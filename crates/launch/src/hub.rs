@@ -1,4 +1,4 @@
-//! Models by their names on Hugging Face.
+//! Models by name on Hugging Face.
 //!
 //! Responsible for: the repository of a model of the catalogue, for writers whose frameworks load a model by
 //! it. None if the dimensions differ from the catalogue's.

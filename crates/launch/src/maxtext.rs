@@ -476,7 +476,7 @@ fn experts(fields: &mut Fields<'_>) {
     let is_dense = named.is_some_and(|model| !model.is_mixture_of_experts());
     if !is_dense && (spec.name.is_some() || spec.experts.is_some() || spec.layers.is_none()) {
         let message = "every expert computes all tokens: estimated with the chosen experts alone, a lower \
-            bound of time and memory";
+            bound on time and memory";
         fields.remark(RemarkKind::NotModelled, path, message);
     }
 }

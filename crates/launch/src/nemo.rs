@@ -474,7 +474,8 @@ fn reduction(document: &Document, draft: &mut Draft) {
         draft.set("plan.precision.gradients", &DataType::Fp32, &source, line);
         draft.set(key, &DataType::Fp32, &source, line);
     } else {
-        let message = "the precision of the configuration that this file overrides decides: not read";
+        let message =
+            "depends on the precision of the configuration that this file overrides, which is not read";
         draft.remark(RemarkKind::Unresolved, &source, line, message);
     }
 }

@@ -205,7 +205,7 @@ fn fill(fields: &mut Fields<'_>) {
     for key in OPEN {
         let is_unset = fields.draft.value(key).is_none();
         if is_unset && !fields.draft.is_open(key) {
-            fields.draft.leave_open(key, "", None, "no key with a clear name sets it");
+            fields.draft.leave_open(key, "", None, "no key with a recognized name sets it");
         }
     }
 }

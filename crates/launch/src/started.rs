@@ -114,7 +114,7 @@ pub(crate) fn read(
                 let Some((template, by)) = shell::template(text, &script, &path) else { return Err(why) };
                 let opened = context.open(&template, file).map_err(|why| {
                     format!(
-                        "`envsubst` makes it of `{}`: {why}; pass the file that it makes",
+                        "`envsubst` generates it from `{}`: {why}; pass the generated file",
                         shorten(&template)
                     )
                 })?;

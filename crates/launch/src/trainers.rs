@@ -451,7 +451,7 @@ fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     if !is_lora && dialect == Dialect::Axolotl {
         let message = "Axolotl loads weights in the compute format: 32-bit copies are estimated, an upper \
-            bound of memory";
+            bound on memory";
         fields.draft.remark(RemarkKind::Assumed, "optimizer", None, message);
     }
 }

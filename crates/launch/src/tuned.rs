@@ -1,4 +1,4 @@
-//! Models that were tuned from one of the catalogue, by their names.
+//! Models that were tuned from one of the catalogue, by name.
 //!
 //! Responsible for: names that go on after the size of a known model, or that begin before its family.
 //! Names of changed dimensions are excluded.

@@ -69,7 +69,7 @@ fn degrees_under_names_of_the_program() {
         ("plan.context_parallel", "1"),
     ];
     folder::check(&read, &expected);
-    assert!(has(&read, RemarkKind::Unresolved, "its name indicates a degree"), "{:?}", read.remarks);
+    assert!(has(&read, RemarkKind::Unresolved, "its name indicates a parallel size"), "{:?}", read.remarks);
     let read = folder::read(
         &script("--rollout-tp 2 --check-tp-norm 1 --tensor-model-parallel-size 4"),
         "run.sh",

@@ -62,7 +62,7 @@ fn the_deepspeed_file_that_a_script_writes() {
         "{:?}",
         read.remarks
     );
-    assert!(!has(&read, RemarkKind::NotModelled, "lies elsewhere"), "{:?}", read.remarks);
+    assert!(!has(&read, RemarkKind::NotModelled, "refers to a DeepSpeed file"), "{:?}", read.remarks);
     let agrees = DEEPSPEED.replace("GLOBAL=64", "GLOBAL=1024");
     let read = folder::read(&format!("#!/bin/bash\n{agrees}"), "run.sh", &[]);
     assert!(!has(&read, RemarkKind::Conflict, "train_batch_size"), "{:?}", read.remarks);

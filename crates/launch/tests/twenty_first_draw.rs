@@ -179,7 +179,7 @@ fn a_configuration_made_of_a_template() {
     let read = folder::read(script, "run.sh", files);
     folder::check(&read, &[("model.name", "\"qwen3-8b\""), ("plan.sequence_length", "4096")]);
     let problem = refused(script, "run.sh");
-    assert!(problem.contains("`envsubst` makes it of `run.tmpl`"), "{problem}");
+    assert!(problem.contains("`envsubst` generates it from `run.tmpl`"), "{problem}");
 }
 
 /// A virtual environment has no settings of a run.

@@ -35,11 +35,11 @@ pub struct Question {
     pub distance: f64,
     /// Time of a step within a site.
     pub step: Seconds,
-    /// Bits of a gradient, if every step is synchronized.
+    /// Bits per gradient element, if every step is synchronized.
     pub bits: f64,
     /// Bits of a value of the outer gradient, after local steps.
     pub outer_bits: f64,
-    /// Fragments of the model that are synchronized one after the other.
+    /// Number of model fragments, synchronized one after another.
     pub fragments: u64,
     /// Local steps during which the synchronization of a fragment may continue.
     pub overlap: f64,

@@ -189,8 +189,8 @@ impl Clocks {
             self.clocks.iter().filter(|clock| clock.against != first).map(|clock| clock.rank).collect();
         if !apart.is_empty() {
             let message = format!(
-                "{} of {} ranks (the first is {}) have no collective in common with rank {first}: their clock \
-                 offsets are unknown",
+                "{} of {} ranks (first: {}) without a collective in common with rank {first}: their clock offsets are \
+                 unknown",
                 apart.len(),
                 self.clocks.len(),
                 apart[0]

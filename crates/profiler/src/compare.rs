@@ -104,7 +104,7 @@ pub struct Comparison {
     /// A prediction and a measurement by operator, largest change first; two measurements have
     /// [`Self::kernels`] instead.
     pub operators: Vec<OperatorDifference>,
-    /// Figures by their names in conditions.
+    /// Figures by name in conditions.
     pub figures: Vec<Difference>,
     /// Warnings about the comparison.
     pub warnings: Vec<railwright_spec::problem::Warning>,

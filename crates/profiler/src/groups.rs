@@ -45,7 +45,7 @@ pub struct Group {
     pub names: Vec<String>,
     /// Its parallel dimension.
     pub dimension: GroupDimension,
-    /// True if the group is not recorded: its ranks are inferred from the ends of collectives.
+    /// True if the group is not recorded: its ranks are inferred from the end times of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
     /// True if it joins the stages of a pipeline and the ranks within them (Megatron's

@@ -252,15 +252,15 @@ fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
     let text = match taken {
         [] => return None,
         [(rank, label)] => {
-            let why = if by_name { "by its name it" } else { "it" };
+            let why = if by_name { "by its name, it" } else { "it" };
             format!("{label} does not record its rank; {why} is assumed to be rank {rank}")
         }
         [(rank, label), ..] => {
             let mut ranks: Vec<u32> = taken.iter().map(|(rank, _)| *rank).collect();
             ranks.sort_unstable();
-            let why = if by_name { "by their names" } else { "in their order" };
+            let why = if by_name { "by name" } else { "in file order" };
             format!(
-                "{} files do not record their ranks; {why} they are assumed to be {}, {label} rank {rank}",
+                "{} files do not record their ranks; {why}, they are assumed to be {}: {label} is rank {rank}",
                 taken.len(),
                 human::ranks(&ranks)
             )

@@ -172,16 +172,16 @@ fn guessed(matching: &Matching, world: u32, stated: bool) -> Option<Warning> {
     if unspecified.is_empty() && (inferred.is_empty() || confirmed) {
         return None;
     }
-    let mut parts = vec!["no trace records process groups".to_owned()];
+    let mut parts = vec!["process groups are not recorded in the traces".to_owned()];
     if !inferred.is_empty() {
-        parts.push(format!("inferred from the ends of their collectives: {}", inferred.join(" | ")));
+        parts.push(format!("inferred from the end times of collectives: {}", inferred.join(" | ")));
     }
     if !unspecified.is_empty() {
         parts.push(format!("not determined for {}: waits there are unknown", unspecified.join(", ")));
     }
     let hint = match (stated, unspecified.is_empty()) {
         (true, _) => "",
-        (false, true) => ". Specify the layout if that is wrong",
+        (false, true) => ". Specify the layout to override this",
         (false, false) => ". Specify the layout",
     };
     let text = format!("{}{hint}", parts.join("; "));

@@ -117,11 +117,11 @@ pub struct Matching {
     pub collectives: Vec<Collective>,
     /// By member and part: index of the part's collective.
     pub of: Vec<Vec<Option<u32>>>,
-    /// The sets of ranks inferred from the ends of collectives.
+    /// The sets of ranks inferred from the end times of collectives.
     pub inferred: Vec<Inferred>,
     /// Streams with groups that are neither recorded nor inferred.
     pub unspecified: Vec<Lane>,
-    /// The pipelines inferred from the ends of messages.
+    /// The pipelines inferred from the end times of messages.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
     /// True if groups were inferred from ends, on streams without recorded groups.

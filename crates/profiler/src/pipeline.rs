@@ -223,28 +223,28 @@ impl PipelinePage {
     /// The command to run next: that for the part of a step that costs most and that a layout or a machine
     /// decides. Parts below 1% of a step decide nothing.
     pub fn next_step(&self) -> &'static str {
-        const BALANCE: &str = "`railwright balance` evens out unequal stages; for traces of kernels, `railwright profile` lists causes and remedies";
+        const BALANCE: &str = "`railwright balance` evens out unequal stages; on kernel traces, `railwright profile` lists causes and remedies";
         let parts = &self.typical;
         let remedies = [
             (parts.imbalance, BALANCE),
             (
                 parts.host,
-                "host time between passes costs most, and balancing stages does not reduce it: for traces of kernels, `railwright profile` lists its causes",
+                "host time between passes is the largest avoidable loss, and balancing stages does not reduce it: on kernel traces, `railwright profile` lists its causes",
             ),
             (
                 parts.jitter,
-                "passes that differ from their medians cost most: `railwright stragglers` names the ranks, on traces of kernels",
+                "passes slower than their medians are the largest avoidable loss: on kernel traces, `railwright stragglers` finds the ranks",
             ),
             (
                 parts.messages,
-                "messages between stages cost most: `railwright comm` compares them with the network, on traces of kernels",
+                "messages between stages are the largest avoidable loss: on kernel traces, `railwright comm` compares them with the network",
             ),
         ];
         let costliest = remedies.into_iter().max_by_key(|(cost, _)| *cost);
         let chosen =
             costliest.filter(|(cost, _)| *cost > parts.total / 100).map_or(BALANCE, |(_, text)| text);
         if self.is_inconclusive() && chosen == BALANCE {
-            return "for traces of kernels, `railwright profile` lists causes without a replay of the pipeline";
+            return "on kernel traces, `railwright profile` lists causes without a replay of the pipeline";
         }
         chosen
     }

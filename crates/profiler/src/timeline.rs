@@ -168,7 +168,7 @@ struct OfRank {
     counters: Vec<counters::Changes>,
 }
 
-/// Tracks and counters of members, by their indices in the job.
+/// Tracks and counters of members, by index in the job.
 fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &impl Workers) -> Vec<OfRank> {
     workers.map(places, |_, &at| {
         let member = &read.job.members[at];

@@ -81,7 +81,7 @@ impl StepWindow {
     }
 }
 
-/// Consecutive steps by their numbers, with both ends.
+/// Consecutive steps by number, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepRange {
     /// Number of the first step; `None` for the first recorded one.

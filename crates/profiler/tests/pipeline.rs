@@ -121,7 +121,7 @@ fn verdicts_name_the_last_stage_and_the_stalls() {
         page.verdicts
     );
     // Four ranks stall once each, for about the same time.
-    let in_turn = "They visit ranks 0-3 in different steps for 242 ms to 282 ms: hosts that pause in turn";
+    let in_turn = "They occur on ranks 0-3 in different steps for 242 ms to 282 ms: hosts that pause in turn";
     assert!(page.verdicts[1].message.contains(in_turn), "{:?}", page.verdicts);
 }
 

@@ -134,7 +134,7 @@ impl Column {
         self
     }
 
-    /// Allows the cells below their row on a narrow terminal.
+    /// Allows cells to move below their row on a narrow terminal.
     #[must_use]
     pub fn below(mut self) -> Self {
         self.below = true;

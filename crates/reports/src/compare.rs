@@ -198,7 +198,7 @@ impl Compared {
             let calls = if row.first_count.to_bits() == row.second_count.to_bits() {
                 count(row.first_count)
             } else {
-                format!("{} > {}", count(row.first_count), count(row.second_count))
+                format!("{} to {}", count(row.first_count), count(row.second_count))
             };
             vec![
                 change(&row.time),

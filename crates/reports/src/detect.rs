@@ -86,12 +86,12 @@ impl Answer for Detected {
         match self.sightings.split_first() {
             None if self.records.is_some() => document.spans(vec![
                 Cell::new(self.file.as_str(), Tone::Strong),
-                " has the format ".into(),
+                ": ".into(),
                 Cell::new(self.records.unwrap_or_default(), Tone::Name),
                 if self.records == Some(LOG) {
-                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` compares them with a run".into()
+                    "; `railwright log` reads its steps, `railwright compare LOG --launch FILE` compares them with a run".into()
                 } else {
-                    ": use `railwright profile`, `pipeline` or `hang`".into()
+                    "; use `railwright profile`, `pipeline` or `hang`".into()
                 },
             ]),
             None => document.spans(vec![

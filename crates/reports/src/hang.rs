@@ -27,7 +27,12 @@ fn sentence(root: &Root) -> String {
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            format!("{who} is in no collective: its host is stuck or busy with other work")
+            let hosts = if one(&root.ranks) {
+                "is in no collective: its host is"
+            } else {
+                "are in no collective: their hosts are"
+            };
+            format!("{who} {hosts} stuck or busy with other work")
         }
         RootCause::DifferentCall => {
             format!("{who} called a different collective, or with different sizes")

@@ -98,7 +98,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
             0 => first.message.clone(),
             cost => format!(
                 "largest loss: {}, {} per step ({})",
-                first.id.replace('-', " "),
+                first.id.trim_start_matches("pipeline-").replace('-', " "),
                 first.certainty.worded(&time(cost)),
                 human::percent(share)
             ),
@@ -479,11 +479,11 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         "slowdown by passes",
         match &page.bounds_only {
             None => {
-                "saved: mean time per step if these passes were ideal; slowdown alone: if all other passes were ideal"
+                "saved: mean time saved per step with these passes ideal; slowdown alone: with all other passes ideal"
                     .to_owned()
             }
             Some(reason) => format!(
-                "saved: mean time per step if these passes were ideal, an upper bound because {reason}"
+                "saved: mean time saved per step with these passes ideal, an upper bound because {reason}"
             ),
         },
     );

@@ -77,7 +77,7 @@ pub(crate) fn start(app: &Arc<App>, question: Question) -> Response<Body> {
         let mut table = app.jobs.table();
         let running = table.jobs.values().filter(|job| job.end.borrow().is_none()).count();
         if running >= app.settings.jobs {
-            let problem = Problem::new(format!("{running} jobs are running already"))
+            let problem = Problem::new(format!("{running} jobs are already running"))
                 .hint("stop one, or wait until one ends");
             return replies::problem(StatusCode::TOO_MANY_REQUESTS, problem);
         }

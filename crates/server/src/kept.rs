@@ -12,7 +12,7 @@ const ROOM: usize = 64 << 20;
 /// Bytes of one reply, at most.
 const LARGEST: usize = ROOM / 4;
 
-/// Replies by their questions; `F` is the state of a file that was read.
+/// Replies by request; `F` is the state of a file that was read.
 #[derive(Debug)]
 pub struct Kept<F> {
     table: Mutex<Table<F>>,

@@ -95,7 +95,7 @@ fn there_are_only_so_many() {
     let first = begin(&server, 60_000);
     let second = begin(&server, 60_000);
     let third = server.post("/api/v1/jobs", r#"{"command": "wait"}"#);
-    assert_eq!((third.status, third.problem().as_str()), (429, "2 jobs are running already"));
+    assert_eq!((third.status, third.problem().as_str()), (429, "2 jobs are already running"));
     server.delete(&format!("/api/v1/jobs/{first}"));
     server.get(&format!("/api/v1/jobs/{first}/events"));
     for _ in 0..5 {

@@ -155,7 +155,7 @@ pub struct Sized {
     pub verdict: Verdict,
 }
 
-/// A table during construction, with the next number to query until it is complete.
+/// Table under construction. Returns the next size to query until it is complete.
 #[derive(Clone, Debug)]
 pub struct Sizing {
     goal: Goal,
@@ -216,7 +216,7 @@ impl Sizing {
     /// Adds the estimate of the best layout. An estimate without a bill counts as impossible.
     pub fn answer(&mut self, question: Question, estimate: &Estimate) {
         let Some(bill) = estimate.money.clone() else {
-            return self.refuse(question, "no token budget is given");
+            return self.refuse(question, "no token budget is set");
         };
         let Question { machine, devices } = question;
         let per_machine = self.machines.get(machine).map_or(1, |m| m.devices.max(1));

@@ -1,1 +1,1 @@
-import{At as e,Nt as t,V as n,wt as r}from"./states.js";import{u as i}from"./flags.js";function a(a,o={}){let s=i(t(r.value.parameters,``),a,o);e(s,`calculator`),n(`Strategy loaded into the calculator`,{hint:`press Back to return`})}export{a as t};
+import{At as e,Nt as t,V as n,wt as r}from"./states.js";import{u as i}from"./flags.js";function a(a,o={}){let s=i(t(r.value.parameters,``),a,o);e(s,`calculator`),n(`Layout loaded into the calculator`,{hint:`press Back to return`})}export{a as t};

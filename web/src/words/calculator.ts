@@ -154,7 +154,7 @@ export const whichModel = 'Which model?'
 export const chooseOneOnTheLeft = 'Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page.'
 export const computing = 'computing'
 export const noCommonLayoutFitsAll =
-  'No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an answer at once.'
+  'No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an immediate answer.'
 
 // memory-inside.tsx
 export const memoryOfStage = (letter: Part, stage: Part) => (letter ? `${letter}memory of stage ${stage}` : `Memory of stage ${stage}`)
@@ -197,7 +197,7 @@ export const warnings = 'Warnings'
 export const oneRemarkOnTheInput = 'One note on the input'
 export const remarksOnWhatWasRead = (value: Part) => `${value} notes on the input`
 export const defaults = 'Defaults'
-export const evidenceOfTheStepTime = 'Evidence of the step time'
+export const evidenceOfTheStepTime = 'Evidence for the step time'
 export const constantsOf = 'Constants of'
 
 // other-settings.tsx
@@ -282,7 +282,7 @@ export const saveReportHtml = 'Save report (HTML)'
 export const saveNumbersJson = 'Save numbers (JSON)'
 export const saveNumbersCsv = 'Save numbers (CSV)'
 export const saveAsMarkdown = 'Save as Markdown'
-export const bIsACopyOf = 'B is a copy of A; change something on the left.'
+export const bIsACopyOf = 'B is a copy of A; change a setting on the left.'
 export const bDiffersIn = 'B differs in'
 export const asChosen = 'default'
 export const takeBackInB = (key: Part) => `Reset ${key} in B`

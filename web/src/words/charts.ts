@@ -52,7 +52,7 @@ export const lineChart = 'line chart'
 
 // scatter.tsx
 export const scatterPlot = 'scatter plot'
-export const enterPicksOne = ', Enter selects one'
+export const enterPicksOne = ', Enter selects a point'
 export const pointPicked = 'selected point'
 
 // source.ts

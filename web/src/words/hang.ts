@@ -135,5 +135,5 @@ export const collectivesOfSeveralGroupsAre = 'Collectives of several groups are 
 export const enteredButNothingCompletes = 'entered, but no collective completes'
 export const allEnteredButNothingCompletes = 'all entered, but no collective completes'
 export const dumpOfRank = (rank: Part, lost: Part) =>
-  `Rank ${rank}’s dump ${lost}; its other calls are not known, and the verdict is a bound.`
+  `Rank ${rank}’s dump ${lost}; its other calls are unknown, so the verdict holds only for the recorded calls.`
 export const aLinkADeviceOr = 'A link, a device or a kernel; or the dump was written before the hang.'

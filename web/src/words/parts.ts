@@ -32,7 +32,7 @@ export const atRisk = 'at risk'
 export const doesNotFit = 'does not fit'
 
 // load.ts
-export const strategyLoadedIntoTheCalculator = 'Strategy loaded into the calculator'
+export const strategyLoadedIntoTheCalculator = 'Layout loaded into the calculator'
 export const pressBackToReturn = 'press Back to return'
 
 // no-run.tsx
@@ -59,7 +59,7 @@ export const ranks = 'Ranks'
 export const files2 = 'Files'
 export const size = 'Size'
 export const andMoreThanAreListed = ', and more'
-export const enterOpensOne = '; Enter opens one'
+export const enterOpensOne = '; Enter opens the selected job'
 export const filterJobs = 'Filter jobs'
 export const filter = 'Filter'
 export const oneARow = (title: Part) => `${title}, one per row`

@@ -9,7 +9,7 @@ export const showFewer = 'Show fewer'
 export const showAll = (value: Part) => `Show all ${value}`
 export const withinTheModelErrorOf = 'Within the model error between two layouts'
 export const mfu = 'MFU'
-export const perDeviceFitsWith = 'per device, fits with'
+export const perDeviceFitsWith = 'per device, fit probability'
 export const load = 'Load'
 export const otherLayoutsOfThisFamily = 'Other layouts of this family'
 export const searching = 'Searching…'
@@ -31,7 +31,7 @@ export const nameAModelAndA = 'Set a model and a cluster above, or start with an
 export const layoutsCovered = 'layouts covered'
 export const mostAreNotEvaluated = ' (equivalent, pruned and too large ones without an evaluation)'
 export const inS = (value: Part) => ` in ${value} s`
-export const rankedEachFitsWithAt = 'ranked, each fits with at least'
+export const rankedEachFitsWithAt = 'ranked, each with a fit probability of at least'
 export const searchAllLayouts = 'Search all layouts'
 export const theSearchPricesTheValid =
   'The search prices all valid combinations of parallel sizes, batch, recompute, schedule and sharding. Layouts that cannot win are pruned; the others are ranked.'
@@ -60,7 +60,7 @@ export const stopped = 'Stopped'
 export const stoppedEarlyNoLayoutThat = 'Stopped early: no fitting layout has been found so far.'
 export const nothingFits = 'Nothing fits'
 export const theNearestNeeds = (strategies: Part, needed: Part, stage: Part, probability: Part) =>
-  `The closest of ${strategies} strategies needs ${needed} on stage ${stage} to fit with ${probability}:`
+  `The closest of ${strategies} layouts needs ${needed} on stage ${stage} for a fit probability of ${probability}:`
 export const moreThan = (missing: Part) => `${missing} more`
 export const thanADeviceHas = (memory: Part) => `than the ${memory} of a device.`
 export const changesThatHelp = 'Changes that help'
@@ -82,9 +82,9 @@ export const fastest = 'fastest'
 
 // plot.tsx
 export const ofText2 = (device: Part, deviceMemory: Part) => `${device} of ${deviceMemory}`
-export const fitsWith = 'fits with'
+export const fitsWith = 'fit probability'
 export const perTrillionTokens = 'per trillion tokens'
-export const strategies2 = 'Strategies'
+export const strategies2 = 'Layouts'
 export const stepTimeAgainst = 'Step time vs.'
 export const againstMemory = 'vs. memory'
 export const againstCost = 'vs. cost'
@@ -96,7 +96,7 @@ export const stepTimeS = 'step time (s)'
 export const device = (limit: Part) => `device: ${limit}`
 
 // ranking.tsx
-export const strategy = 'Strategy'
+export const strategy = 'Layout'
 export const on = 'On'
 export const step = 'Step'
 export const behind = 'Vs. recommended'
@@ -113,10 +113,10 @@ export const whereTimeGoes = 'Step breakdown'
 export const computeExposedCommunicationByDimension =
   'Compute, exposed communication by dimension, bubble and rest; sorted by non-compute time'
 export const ranking = 'Ranking'
-export const clickOrEnterLoadsA = 'click or Enter loads a strategy into the calculator'
-export const filterStrategies = 'Filter strategies'
+export const clickOrEnterLoadsA = 'click or Enter loads a layout into the calculator'
+export const filterStrategies = 'Filter layouts'
 export const filterPp16Zero1Full = 'Filter: pp16 zero-1 full'
-export const rankedStrategies = 'Ranked strategies'
+export const rankedStrategies = 'Ranked layouts'
 
 // scope.tsx
 export const shortestStep = 'shortest step'
@@ -151,8 +151,8 @@ export const doesNotDivideTheGpus = 'does not divide the GPUs'
 export const whyNot = 'Why not'
 export const whyNotMine = 'Why not my layout?'
 export const namedSettingsAreFixedThe = 'listed settings are fixed, all others are searched'
-export const strategyNumber = (number: Part) => `Strategy ${number}`
-export const anotherStrategy = 'Another strategy'
+export const strategyNumber = (number: Part) => `Layout ${number}`
+export const anotherStrategy = 'Another layout'
 export const theCalculatorsLayout = 'The calculator’s layout'
 export const explain = 'Explain'
 export const wasNotEvaluatedTheSearch = 'was not evaluated: the search was stopped.'
@@ -179,7 +179,7 @@ export const best = 'Recommended'
 export const theSimplestWithinTheTie = 'Recommended: the simplest layout within the model error of the fastest.'
 export const toInOfRuns = (low: Part, high: Part, coverage: Part) => `${coverage} interval ${low} to ${high}`
 export const tokensS = (tokensPerSecond: Part) => `${tokensPerSecond} tokens/s`
-export const fitsWith2 = (probabilityOfFitting: Part) => `fits with ${probabilityOfFitting}`
+export const fitsWith2 = (probabilityOfFitting: Part) => `fit probability ${probabilityOfFitting}`
 export const training = 'Training'
 export const loadIntoTheCalculator = 'Load into the calculator'
 export const loadTheFastest = 'Load the fastest,'
@@ -190,4 +190,4 @@ export const layoutsAreWithinTheModel =
 export const stoppedEarlyBestResultSo = 'Stopped early: best result so far.'
 export const defaults = 'Defaults:'
 export const pointsDiamonds = (count: Part) => `${count} points; diamonds are Pareto-optimal`
-export const lookingForTheRest = '; looking for the rest of the front'
+export const lookingForTheRest = '; computing the rest of the Pareto front'

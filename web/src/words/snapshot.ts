@@ -2,7 +2,7 @@
 import type { Part } from './part'
 
 // index.tsx
-export const overInOrderOfEvents = (name: Part, choice: Part) => `${name}, over ${choice}in order of events`
+export const overInOrderOfEvents = (name: Part, choice: Part) => `${name}, over ${choice}in event order`
 export const openAMemorySnapshot = 'Open a memory snapshot'
 export const what = 'Output of'
 export const torchCudaMemoryDumpSnapshot = 'torch.cuda.memory._dump_snapshot()'

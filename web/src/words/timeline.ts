@@ -79,7 +79,7 @@ export const highlightTheMicroBatchOf = 'Highlight the micro-batch of the select
 export const pinTheRowOfThe = 'Pin the row of the selected span to the top'
 export const nextSpanThatWasFound = 'Next match (N: previous match)'
 export const alongTheCriticalPathComma = 'Next span on the critical path (comma: previous)'
-export const theCriticalPathAlone = 'The critical path alone'
+export const theCriticalPathAlone = 'Show only the critical path'
 export const openOrCloseAllGroups = 'Open or close all groups'
 export const theWholeStep = 'The whole step'
 export const timelineOfGroupsOfTracks = (label: Part, value: Part, value2: Part, duration: Part) =>

@@ -129,7 +129,7 @@ export const describedByTheFramework = 'described by the framework'
 export const orderOfTheSizes = 'order of the sizes'
 export const operationsOfTheGroups = 'operations of the groups'
 export const noEvidence = 'none'
-export const inferredFromTheEnds = 'ends of collectives'
+export const inferredFromTheEnds = 'end times of collectives'
 export const notDetermined = 'Layout not determined'
 export const fromTheProcessGroups = 'from the process groups'
 export const changeIt = 'Change'
@@ -206,7 +206,7 @@ export const family = 'Family'
 // place.ts
 export const thisRowHasNoRank = 'This row has no rank or no start'
 export const thisStartIsNoInteger = 'This row cannot be shown on the timeline, because its rank or start is not a whole number'
-export const noSpanOfThisRow = 'No drawn span begins or runs at this row'
+export const noSpanOfThisRow = 'No drawn span covers the start of this row'
 export const thisRowLiesBeforeThe = 'This row is before the first step'
 
 // query.tsx
@@ -225,7 +225,7 @@ export const oneSelectCtrlEnterRuns = 'One SELECT; Ctrl+Enter runs it'
 export const run = 'Run'
 export const saveAsCsv = 'Save as CSV'
 export const tables = 'Tables'
-export const thereIsNoTab = (tab: Part) => `The link names the part “${tab}”, which does not exist. The overview is shown.`
+export const thereIsNoTab = (tab: Part) => `The link refers to the tab “${tab}”, which does not exist. The overview is shown.`
 export const answer = 'Answer'
 export const ofThePreviousQuery = 'of the previous query'
 export const theRowsBelowBelongTo = 'The rows below belong to the previous query.'

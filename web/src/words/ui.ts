@@ -36,9 +36,9 @@ export const keys = 'Keys'
 // link.tsx
 export const pasteALinkOfThis = 'Paste a link of the web UI, or a state that starts with #/'
 export const copyLink = 'Copy link'
-export const aLinkOpensThisState = 'A link opens this state on every machine. A state opens in every web UI of Railwright.'
+export const aLinkOpensThisState = 'A link opens this state on any machine. A copied state opens in any Railwright web UI.'
 export const aLinkWorksOnThis = 'A link works on this machine while the server runs, and after a restart with the same'
-export const aStateWorksInEvery = '. A state opens in every web UI.'
+export const aStateWorksInEvery = '. A copied state opens in any Railwright web UI.'
 export const droppedFilesAreNotPart = 'A link contains only a digest of dropped files, not the files.'
 export const theyStayInThisTab = 'They stay in this tab. A browser that opens the link asks for the same file.'
 export const theServerDeletesThemWhen = 'The server deletes them when it stops. A browser on another machine asks for the same file.'
@@ -60,7 +60,7 @@ export const tryAgain = 'Try again'
 export const thisLinkRefersTo = 'This link refers to'
 export const whichIsNotPartOfIt = ', which it does not contain. Add the file with the same content, or drop it on this page.'
 export const addTheFile = 'Add the file'
-export const otherContent = (name: Part) => `${name} is not the file of the link: its content differs`
+export const otherContent = (name: Part) => `${name} is not the file that the link refers to: its content differs`
 export const theNameIsTheSame = 'Only the name is the same.'
 
 // report-dialog.tsx

@@ -45,7 +45,7 @@ pub(super) fn freed(asked: &dyn Question) -> Option<String> {
         String::new()
     } else {
         format!(
-            "; as in the file, because changes rarely help: {} (`--free {}` searches them)",
+            "; kept from the file, because changes rarely help: {} (`--free {}` searches them)",
             kept.join(", "),
             kept.join(",")
         )

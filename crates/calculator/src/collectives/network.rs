@@ -26,9 +26,9 @@ const EFA_CHUNK: f64 = 524_288.0;
 pub(super) struct Network {
     /// Bytes per second per device, one direction, as labelled.
     pub(super) nic: f64,
-    /// Share of it that rings reach with large messages.
+    /// Share of the NIC bandwidth that rings reach with large messages.
     share: f64,
-    /// Share of it that many-to-many traffic reaches.
+    /// Share of the NIC bandwidth that many-to-many traffic reaches.
     pub(super) spread_share: f64,
     /// Measurements of this fabric behind the shares and the latency, if any.
     measured: Option<NetworkLaw>,

@@ -9,7 +9,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
 /// Resolves everything of a run except its plan, which is a placeholder: a plan without a layout may not even
-/// divide. `read` returns the text of the model's `config.json` and of a calibration by their paths.
+/// divide. `read` returns the text of the model's `config.json` and of a calibration by path.
 pub fn resolve_but_plan(
     spec: &RunSpec,
     read: impl Fn(&str) -> Result<String, Problem>,

@@ -46,7 +46,7 @@ pub struct StageMemory {
     pub stage: usize,
     /// Time of its peak.
     pub moment: Moment,
-    /// Micro-batches alive, chunk by chunk.
+    /// Micro-batches in flight, per chunk.
     pub in_flight: Vec<f64>,
     /// Bytes allocated by tensors.
     pub allocated: Bytes,

@@ -66,7 +66,7 @@ fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let is_shared = |stage: &usize| clusters_of_stage(costing.cluster, plan, *stage).nth(1).is_some();
     let shared = (0..plan.pipeline_parallel as usize).filter(is_shared).count();
     let of_stages = if shared == 0 {
-        "every stage is on devices of one kind".to_owned()
+        "each stage of this plan has one kind of device".to_owned()
     } else {
         let count = human::several(shared as u64, "stage");
         format!("devices of several kinds share {count}, which runs at the speed of the slowest kind")
@@ -84,7 +84,7 @@ fn kinds_of_device(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     };
     list.push(Warning::new(
         "devices-of-several-kinds",
-        format!("no measured run behind the interval has devices of several kinds; {of_stages}{of_memory}"),
+        format!("the interval is derived from runs on one kind of device; {of_stages}{of_memory}"),
     ));
 }
 
@@ -349,8 +349,8 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "expert-overlap-without-effect",
             format!(
-                "overlap.expert has no effect on the step time here: runs of {} with and without it have one cost of \
-                 expert communication{of}",
+                "overlap.expert has no effect on the step time here: measured runs of {} with and without it show \
+                 the same cost of expert communication{of}",
                 software.id
             ),
         ));

@@ -28,7 +28,7 @@ pub struct Question {
     pub mtbf: Option<Seconds>,
     /// Hours between failures of one component.
     pub specified: Vec<(Component, f64)>,
-    /// Time from the start of a checkpoint until it is restorable.
+    /// Time from the start of a checkpoint until it can be restored.
     pub checkpoint: Seconds,
     /// Part of it for which training stops. `None` is all of it.
     pub stall: Option<Seconds>,

@@ -143,7 +143,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Failures per hour of all of them: `count / MTBF`.
+    /// Failures per hour of all components: `count / MTBF`.
     pub fn per_hour(&self) -> f64 {
         self.count as f64 / self.mtbf_hours
     }

@@ -27,7 +27,7 @@ pub struct Failures {
     pub highest: f64,
     /// Mean time between failures of the whole job.
     pub mtbf: Seconds,
-    /// Time from the start of a checkpoint until it is restorable.
+    /// Time from the start of a checkpoint until it can be restored.
     pub checkpoint: Seconds,
     /// Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@
 
 use railwright_spec::plan::{Counts, Plan};
 
-/// Micro-batches of chunk `chunk` alive on stage `stage` at its peak.
+/// Micro-batches of chunk `chunk` in flight on stage `stage` at its peak.
 pub fn in_flight(plan: &Plan, stage: usize, chunk: usize) -> f64 {
     let counts = Counts {
         stages: plan.pipeline_parallel.max(1),

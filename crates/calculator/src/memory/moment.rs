@@ -9,7 +9,7 @@ use serde::Serialize;
 pub enum Moment {
     /// At the loss, between forward and backward.
     Loss,
-    /// In the backward pass, with the most micro-batches alive.
+    /// In the backward pass, with the most micro-batches in flight.
     Backward,
     /// At the end of the backward pass, when all gradients exist and the activations are freed.
     BackwardEnd,

@@ -15,7 +15,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
-/// Stages of a pipeline that can have the largest peak, with their layers and micro-batches alive.
+/// Stages of a pipeline that can have the largest peak, with their layers and micro-batches in flight.
 #[derive(Clone, Debug)]
 pub struct StageLayout(Vec<OnStage>);
 
@@ -29,7 +29,7 @@ struct OnStage {
 impl StageLayout {
     /// Stages of a plan. Depends on parallel sizes, schedule, split and micro-batches.
     ///
-    /// A stage with the layers of a previous one and no more micro-batches alive needs no more, so it is
+    /// A stage with the layers of a previous one and no more micro-batches in flight needs no more, so it is
     /// excluded.
     pub fn new(model: &Model, cluster: &Cluster, plan: &Plan, software: &MemorySoftware) -> Self {
         let mut stages: Vec<OnStage> = Vec::new();
@@ -52,7 +52,7 @@ impl StageLayout {
 }
 
 impl OnStage {
-    /// Tests whether a stage has the same layers as another and no more micro-batches alive on any chunk.
+    /// Tests whether a stage has the same layers as another and no more micro-batches in flight on any chunk.
     fn is_no_more(&self, known: &Self, model: &Model) -> bool {
         let layers = |c: &StageLayers| &model.layers[c.start..c.start + c.count];
         known.chunks.len() == self.chunks.len()

@@ -103,7 +103,7 @@ proptest! {
     }
 
     /// Without recompute, the activations of a stage are the program's saved tensors of its layers and ends,
-    /// for each micro-batch alive.
+    /// for each micro-batch in flight.
     #[test]
     fn activations_are_the_saved_tensors_of_the_program(plan in any_plan(), which in 0..3_usize) {
         let name = ["llama-3-8b", "mixtral-8x7b", "deepseek-v2-lite"][which];

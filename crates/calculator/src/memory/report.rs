@@ -29,7 +29,7 @@ pub enum Kind {
     OptimizerMoments,
     /// Narrow copies of weights.
     NarrowWeights,
-    /// Tensors saved for the backward pass, all micro-batches alive.
+    /// Tensors saved for the backward pass, all micro-batches in flight.
     Activations,
     /// Recomputed tensors and gradients of activations of the layer in its backward pass.
     WorkingSet,
@@ -67,9 +67,9 @@ pub struct Item {
 pub struct StageReport {
     /// The stage, from 0.
     pub stage: usize,
-    /// Layers, chunk by chunk: first and count.
+    /// First layer and number of layers of each chunk.
     pub layers: Vec<(usize, usize)>,
-    /// Micro-batches alive, chunk by chunk.
+    /// Micro-batches in flight, per chunk.
     pub in_flight: Vec<f64>,
     /// Time of the peak.
     pub moment: Moment,

@@ -15,13 +15,13 @@ pub struct StageRoom {
     sum: StageSum,
     /// Its virtual stages.
     pub chunks: Vec<StageLayers>,
-    /// Micro-batches alive on each of them.
+    /// Micro-batches in flight on each of them.
     pub alive: Vec<f64>,
 }
 
 impl StageRoom {
-    /// Allocated bytes at the peak, given the activations of all micro-batches alive and the largest working
-    /// set of a layer.
+    /// Allocated bytes at the peak, given the activations of all micro-batches in flight and the largest
+    /// working set of a layer.
     pub fn allocated(&self, activations: Bytes, working: Bytes) -> Bytes {
         let mut sum = self.sum;
         sum.activations += activations.get();

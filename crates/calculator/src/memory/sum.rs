@@ -110,9 +110,9 @@ pub(crate) struct StageSum {
     pub all: Extent,
     pub trained: Extent,
     pub resident: f64,
-    /// Activations of all micro-batches alive.
+    /// Activations of all micro-batches in flight.
     pub activations: f64,
-    /// Tensors saved by the head for all micro-batches alive.
+    /// Tensors saved by the head for all micro-batches in flight.
     pub head: f64,
     /// Part of these that the micro-batch in its backward pass has freed before the layers' backward pass.
     pub head_done: f64,

@@ -1,4 +1,4 @@
-//! Number of activations alive on a stage.
+//! Number of micro-batches in flight on a stage.
 //!
 //! Responsible for: the peak count of pairs of micro-batch and chunk between their forward and their last
 //! gradient. The count follows from the order alone. Excludes bytes: the memory model multiplies.
@@ -8,7 +8,7 @@ use super::list::rules;
 use super::slot::{Pass, Shape, Slot};
 use railwright_spec::problem::Problem;
 
-/// Activations alive on one stage at their peak.
+/// Micro-batches in flight on one stage at its peak.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
     /// Number of activations of one micro-batch on one chunk, summed over chunks.
@@ -47,7 +47,8 @@ pub(super) fn count(order: &[Slot], local: &[u64]) -> InFlight {
     most
 }
 
-/// Activations alive on a stage at their peak. [`super::PipelineSummary::in_flight`] has them for all stages.
+/// Micro-batches in flight on a stage at its peak. [`super::PipelineSummary::in_flight`] has them for all
+/// stages.
 pub fn in_flight(pipeline: &Pipeline, stage: u64) -> Result<InFlight, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {

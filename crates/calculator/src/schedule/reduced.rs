@@ -40,7 +40,7 @@ impl GradientEnds {
         self.cycle.unwrap_or(self.duration)
     }
 
-    /// Ends of the reductions, given the exposed time of each stage's.
+    /// End times of the gradient reductions, from the exposed time of each stage.
     ///
     /// By itself, a step takes `max over s of max(duration, end of gradients + exposed)`. If the optimizer is
     /// validated afterwards (Qi et al. 2023, section 4), a stage begins its next step after its own

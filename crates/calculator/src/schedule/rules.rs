@@ -23,8 +23,8 @@ pub(super) trait Rules: Sync {
         true
     }
 
-    /// Tests whether forward passes repeat separately from backward passes, with every micro-batch alive in
-    /// between.
+    /// Tests whether forward passes repeat separately from backward passes, with every micro-batch in flight
+    /// in between.
     fn repeats_apart(&self) -> bool {
         false
     }

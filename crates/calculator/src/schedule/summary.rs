@@ -45,7 +45,7 @@ pub struct PipelineSummary {
     /// Completion of the weight gradients of each chunk: stage-major, chunks in the order of
     /// `Schedule::local_chunks`.
     pub gradients_ready: Vec<Seconds>,
-    /// Activations alive at the peak.
+    /// Micro-batches in flight at the peak.
     pub in_flight: Vec<InFlight>,
 }
 

@@ -70,7 +70,7 @@ impl Messages {
         Self { bytes, known: BTreeMap::new() }
     }
 
-    /// The two ends of a message between two displayed ranks, by their indices.
+    /// The two ends of a message between two displayed ranks, by index.
     pub(super) fn between(
         &mut self,
         step: &mut Step,

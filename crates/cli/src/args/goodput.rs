@@ -8,7 +8,7 @@ pub(super) const EXAMPLES: &str = include_str!("help/goodput.txt");
 /// Arguments of `goodput`.
 #[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Goodput {
-    /// Model, launch file or log of the job, for the checkpoint size and, from a file, the number of GPUs
+    /// Model, launch file or log of the job: sets the checkpoint size and, if a file, the number of GPUs
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
     /// Run file of the job, for its checkpoint size, GPUs and cluster
@@ -27,7 +27,7 @@ pub(crate) struct Goodput {
     /// Price of a GPU-hour in dollars [default: that of the run file, else the catalogue's]
     #[arg(long, value_name = "DOLLARS")]
     pub(crate) price_per_device_hour: Option<f64>,
-    /// Time from the start of a checkpoint until it is restorable [default: that of the run file]
+    /// Time from the start of a checkpoint until it can be restored [default: that of the run file]
     #[arg(long, value_name = "TIME", conflicts_with = "storage_bandwidth", help_heading = "Checkpoints")]
     pub(crate) checkpoint_time: Option<String>,
     /// Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run]

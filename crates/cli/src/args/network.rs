@@ -71,13 +71,13 @@ pub(crate) struct Sites {
     /// Steps from one synchronization to the next; 1 is data parallelism
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,10,100,500")]
     pub(crate) local_steps: Vec<u64>,
-    /// Bits of a gradient, if every step is synchronized
+    /// Bits per gradient element, if every step is synchronized
     #[arg(long, value_name = "N", default_value_t = 16.0)]
     pub(crate) bits: f64,
-    /// Bits of a value after local steps [default: --bits]
+    /// Bits per value exchanged after local steps [default: --bits]
     #[arg(long, value_name = "N")]
     pub(crate) outer_bits: Option<f64>,
-    /// Fragments of the model that are synchronized one after the other
+    /// Number of model fragments, synchronized one after another
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) fragments: u64,
     /// Local steps that overlap the synchronization of a fragment

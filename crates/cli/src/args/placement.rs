@@ -12,7 +12,7 @@ pub(crate) struct OnHosts {
     /// Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "fragments", help_heading = "Placement")]
     pub(crate) hostfile: Option<String>,
-    /// Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod)
+    /// Hosts of the run per pod, such as `20,0,12` (per leaf group in a network of one pod)
     #[arg(long, value_name = "COUNTS", help_heading = "Placement")]
     pub(crate) fragments: Option<String>,
     /// Number in the name of the network's first node

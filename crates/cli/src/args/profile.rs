@@ -91,7 +91,7 @@ pub(crate) struct Profile {
     /// Sum the spans of one step by name, within `--between`
     #[arg(long, help_heading = "Columns", conflicts_with_all = ["compat", "html"])]
     pub(crate) aggregate: bool,
-    /// Rows to aggregate: `passes`, `device`, `streams`, `threads` or numbers of tracks [default: streams]
+    /// Rows to aggregate: `passes`, `device`, `streams`, `threads` or track numbers [default: streams]
     #[arg(long, value_name = "ROWS", help_heading = "Columns")]
     pub(crate) rows: Option<String>,
     /// Include host threads in columns

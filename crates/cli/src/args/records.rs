@@ -24,7 +24,7 @@ pub(crate) struct Log {
 #[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/records-hang.txt"))]
 pub(crate) struct Hang {
-    /// Dumps: files, folders or patterns
+    /// Flight-recorder dumps: files, folders or globs
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     #[command(flatten)]

@@ -11,7 +11,7 @@ pub(crate) struct Query {
     /// One SELECT statement
     #[arg(value_name = "SQL")]
     pub(crate) sql: Option<String>,
-    /// Traces: files, folders, patterns, archives or saved profiles
+    /// Traces: files, folders, globs, archives or saved profiles
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// List tables and columns; with traces, only non-empty tables and their row counts
@@ -37,7 +37,7 @@ pub(crate) struct Query {
 #[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-save.txt"))]
 pub(crate) struct Save {
-    /// Traces: files, folders, patterns, archives or saved profiles
+    /// Traces: files, folders, globs, archives or saved profiles
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Output file, `NAME.railwright`
@@ -67,7 +67,7 @@ pub(crate) struct Digest {
 #[derive(Args, Debug, serde::Deserialize)]
 #[command(after_long_help = include_str!("help/tables-exportperfetto.txt"))]
 pub(crate) struct ExportPerfetto {
-    /// Traces: files, folders, patterns, archives or saved profiles
+    /// Traces: files, folders, globs, archives or saved profiles
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Output file: `NAME.json`, `NAME.json.gz` or `NAME.tar`

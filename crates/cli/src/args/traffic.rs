@@ -21,10 +21,10 @@ pub(crate) struct Traffic {
     /// Group bytes by
     #[arg(long, value_name = "KEY", default_value = "kind", help_heading = "Traffic")]
     pub(crate) by: TrafficBy,
-    /// Algorithm of gathers and reductions
+    /// Algorithm for all-gather, reduce-scatter and all-reduce
     #[arg(long, value_name = "ALGORITHM", default_value = "ring", help_heading = "Traffic")]
     pub(crate) algorithm: Rotation,
-    /// Algorithm of all-to-all
+    /// Algorithm for all-to-all
     #[arg(long, value_name = "ALGORITHM", default_value = "direct", help_heading = "Traffic")]
     pub(crate) all_to_all: AllToAll,
     /// Write the traffic matrix as CSV, one line per communicating pair
@@ -76,7 +76,7 @@ choices! {
 }
 
 choices! {
-    /// Algorithm of gathers and reductions.
+    /// Algorithm for all-gather, reduce-scatter and all-reduce.
     Rotation as Algorithm {
         /// Rings, one per domain member, along its rail
         Ring,
@@ -88,7 +88,7 @@ choices! {
 }
 
 choices! {
-    /// Algorithm of all-to-all.
+    /// Algorithm for all-to-all.
     AllToAll as Algorithm {
         /// Direct exchange between all ranks
         Direct,

@@ -47,7 +47,7 @@ pub struct Cost {
     pub electricity_price: Option<f64>,
     /// Devices of a later, larger network.
     pub grow_to: Option<u64>,
-    /// Whether all lines of all bills are shown.
+    /// True to show all lines of all bills.
     pub lines: bool,
 }
 

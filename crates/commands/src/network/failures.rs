@@ -58,9 +58,9 @@ pub struct Failures {
 pub struct FailuresAnswer {
     /// The report.
     pub answered: Answered,
-    /// Whether all designs were evaluated.
+    /// True if all designs were evaluated.
     pub is_complete: bool,
-    /// Whether named failures end the job.
+    /// True if named failures end the job.
     pub is_cut: bool,
 }
 
@@ -227,7 +227,7 @@ fn failed(request: &Failures, design: &Design) -> Result<Failed, Problem> {
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
-                let message = format!("a {} has no {part} {number}: it has {count}", design.name);
+                let message = format!("{part} {number} does not exist: the {} has {count}", design.name);
                 return Err(refused(Problem::new(message)).hint("numbers start at 0"));
             }
             failed.named.push(Part { class: part, number });

@@ -11,7 +11,7 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_tuner::flows::{self, OnTopology};
 
-/// How collectives are priced.
+/// Pricing method of collectives.
 #[derive(Clone, Debug, Default)]
 pub struct Pricing {
     /// `flow`, `closed`, and settings of the topology as `key=value`.

@@ -19,7 +19,7 @@ pub struct Show {
     pub design: Option<String>,
     /// Settings of the design: the flag, the key, the value.
     pub settings: Vec<(String, &'static str, String)>,
-    /// Whether a diagram is wanted instead of numbers.
+    /// True to draw a diagram instead of printing numbers.
     pub is_picture: bool,
     /// A file for every cable.
     pub cables: Option<String>,

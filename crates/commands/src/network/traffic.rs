@@ -73,9 +73,9 @@ pub struct TrafficOf {
     pub hosts: OnHosts,
     /// Key of the sums.
     pub by: TrafficBy,
-    /// Algorithm of gathers and reductions.
+    /// Algorithm for all-gather, reduce-scatter and all-reduce.
     pub algorithm: Algorithm,
-    /// Algorithm of all-to-all.
+    /// Algorithm for all-to-all.
     pub all_to_all: Algorithm,
     /// Files of the matrix.
     pub files: Files,

@@ -146,7 +146,7 @@ fn open_model(launch: &Launch) -> Problem {
             problem.place = Some(Box::new(place));
             problem
         }
-        None => Problem::new(format!("{} does not set a model", launch.format.title()))
+        None => Problem::new(format!("this file ({}) does not set a model", launch.format.title()))
             .in_file(launch.file.clone())
             .hint(format!(
                 "pass the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set \

@@ -21,7 +21,7 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.sequence_parallel", "Hugging Face's tensor parallelism does not shard norms"),
     ("plan.context_kind", "accelerate all-gathers keys and values, or passes them in a ring"),
     ("plan.software", "set by the framework"),
-    ("plan.optimizer", "Hugging Face's trainer does not have it"),
+    ("plan.optimizer", "Hugging Face's trainer does not support it"),
     ("plan.lora_targets", adapter::LOST_TARGETS),
     ("plan.vocabulary_multiple", super::UNPADDED),
     ("plan.overlap.tensor", "Hugging Face's tensor parallelism does not overlap communication"),

@@ -31,7 +31,7 @@ const REASONS: Reasons = &[
     ("plan.vocabulary_multiple", "DeepSpeed does not pad the vocabulary"),
     ("plan.precision.compute", "DeepSpeed computes in 16 or 32 bits"),
     ("plan.precision.parameters", "DeepSpeed keeps parameters in 16 or 32 bits"),
-    ("plan.optimizer", "DeepSpeed does not have it"),
+    ("plan.optimizer", "DeepSpeed does not support it"),
 ];
 
 impl Writer for DeepspeedWriter {

@@ -1,7 +1,7 @@
 //! Conditions that a program checks at its start, and that no reader of settings has.
 //!
 //! Responsible for: edits that a program would refuse, as reasons, and remarks on an edit that the user has
-//! to check. Judges changes by their names and the text around them.
+//! to check. Judges changes by name and the text around them.
 
 use super::edited::{Change, Edited};
 use crate::megatron::dialect::deepspeed_file::BATCHES;

@@ -40,7 +40,11 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     match fields.flag(path) {
         Some(is_cut) => fields.set("plan.expert_tensor_parallel", &(if is_cut { tensor } else { 1 }), path),
         None => {
-            fields.default("plan.expert_tensor_parallel", &1_u64, "GPT-NeoX does not cut experts by default");
+            fields.default(
+                "plan.expert_tensor_parallel",
+                &1_u64,
+                "GPT-NeoX does not shard experts by default",
+            );
         }
     }
     let path = "moe_train_capacity_factor";

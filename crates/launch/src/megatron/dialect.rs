@@ -36,7 +36,7 @@ const CONVERTS: &str = "only converts a checkpoint";
 /// Programs that train no causal language model: a part of their name, and their purpose.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
-    ("pretrain_t5", "trains an encoder with a decoder (T5)"),
+    ("pretrain_t5", "trains an encoder-decoder model (T5)"),
     ("pretrain_ict", "trains two encoders for retrieval"),
     ("pretrain_biencoder", "trains two encoders for retrieval"),
     ("pretrain_retro", "trains a model with retrieval (RETRO)"),
@@ -81,7 +81,7 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
         return Some((word, CONVERTS));
     }
     if let Some(word) = words.iter().find(|word| word.text == "--retro-add-retriever") {
-        return Some((word, "adds an encoder of retrieved texts (RETRO)"));
+        return Some((word, "adds an encoder for retrieved text (RETRO)"));
     }
     // A file of Python, or a module: `python -m examples.mimo.pretrain_mimo`.
     let before = std::iter::once(None).chain(words.iter().map(Some));
@@ -348,7 +348,7 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     // Its defaults for experts differ from Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
     if arguments.mentions("num_experts") && !arguments.mentions("moe_router_topk") {
         for (name, value) in [("topk", "1"), ("expert_interval", "2"), ("moe_train_capacity_factor", "1.0")] {
-            let source = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
+            let source = format!("no --{}; Megatron-DeepSpeed uses {value}", name.replace('_', "-"));
             arguments.presume(name, value, &source);
         }
     }

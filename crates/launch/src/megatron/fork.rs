@@ -113,9 +113,9 @@ fn degrees(arguments: &Arguments, draft: &mut Draft) {
                     key,
                     flag,
                     *line,
-                    "its name indicates a degree that Megatron-LM does not have",
+                    "its name indicates a parallel size that Megatron-LM does not have",
                 );
-                let message = format!("its name indicates a degree, so `{key}` has no default");
+                let message = format!("its name indicates a parallel size, so `{key}` has no default");
                 draft.remark(RemarkKind::Unresolved, flag, *line, message);
             }
         }

@@ -175,7 +175,7 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
         let more = shown.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let message = format!(
-            "arguments of the dump that are not read: {}{more}; check that none changes time or memory",
+            "unread arguments of the dump: {}{more}; check that none changes time or memory",
             list.join(", ")
         );
         draft.remark(RemarkKind::Unknown, first.name, Some(first.line), message);

@@ -252,7 +252,7 @@ fn kernels(f: &mut Filler<'_>) {
     let is_on = rates.iter().any(|(_, rate)| *rate > 0.0);
     f.set("plan.dropout", &is_on, field);
     if is_on && f.arguments.get(field).is_none() {
-        f.remark(RemarkKind::Assumed, field, "leaves dropout on: Megatron's default is 0.1");
+        f.remark(RemarkKind::Assumed, field, "dropout keeps Megatron's default of 0.1");
     }
     if f.arguments.is_on("fp8_dot_product_attention") || f.arguments.is_on("fp8_multi_head_attention") {
         f.set("plan.precision.narrow_attention", &true, "fp8_dot_product_attention");

@@ -152,7 +152,7 @@ fn leave_defaults_open(
     base: &BTreeMap<String, String>,
     draft: &mut Draft,
 ) {
-    const WHY: &str = "not in this file, which shows only a part of the run";
+    const WHY: &str = "not in this file, which contains only part of the run";
     let defaults: Vec<String> = draft
         .origins()
         .iter()

@@ -67,9 +67,9 @@ const REASONS: Reasons = &[
         "Megatron-LM recomputes some modules of all layers, or whole layers of the first of each chunk",
     ),
     ("plan.stage_recompute", "Megatron-LM recomputes the same on every stage"),
-    ("plan.optimizer", "Megatron-LM does not have it"),
+    ("plan.optimizer", "Megatron-LM does not support it"),
     ("plan.software", generation::NATIVE),
-    ("plan.precision.compute", "Megatron-LM does not have it"),
+    ("plan.precision.compute", "Megatron-LM does not support it"),
     ("plan.precision.gradient_reduce", "Megatron-LM reduces gradients as it accumulates them"),
     ("plan.attention_kernel", "Megatron-LM chooses it"),
 ];

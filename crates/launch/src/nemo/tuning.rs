@@ -100,7 +100,7 @@ fn lora(document: &Document, draft: &mut Draft) {
         && entry.data != Data::Null
     {
         let (text, line) = source(entry);
-        let message = "names single layers: adapters are counted on all layers";
+        let message = "names individual layers: adapters are counted on all layers";
         draft.remark(RemarkKind::NotModelled, &text, line, message);
     }
 }

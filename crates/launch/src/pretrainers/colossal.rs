@@ -187,7 +187,7 @@ fn degrees(fields: &mut Fields<'_>, is_3d: bool) {
             fields.set(key, &ranks, path);
         } else if ranks > 1 {
             let (source, line) = fields.source(path);
-            let why = "programs differ in whether this plugin takes it";
+            let why = "support by this plugin depends on the program";
             fields.draft.leave_open(key, &source, line, why);
         }
     }

@@ -32,7 +32,7 @@ impl Generation<'_> {
         });
         let weights = weights.unwrap_or_default();
         let share = self.share.map_or_else(
-            || "a share of a GPU's memory that is not given".to_owned(),
+            || "an unspecified share of a GPU's memory".to_owned(),
             |share| format!("up to {:.0}% of a GPU's memory", share * 100.0),
         );
         let when = match (self.is_colocated, self.frees) {

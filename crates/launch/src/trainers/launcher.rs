@@ -195,8 +195,9 @@ pub(super) fn devices(fields: &mut Fields<'_>) {
     let visible = fields.document.get("CUDA_VISIBLE_DEVICES").map(|entry| entry.data.plain());
     let visible = visible.map_or(0, |list| list.split(',').count() as u64);
     if let Some(per_node) = per_node.filter(|&count| is_swift && visible > count) {
-        let why =
-            format!("{visible} visible devices for {per_node} processes: each has its layers on several");
+        let why = format!(
+            "{visible} visible devices for {per_node} processes: each process has its layers on several devices"
+        );
         let (source, line) = fields.source("NPROC_PER_NODE");
         fields.draft.remark(RemarkKind::Unresolved, &source, line, format!("{why}, which has no equivalent"));
         return fields.draft.leave_open("cluster.devices", &source, line, &why);

@@ -43,7 +43,7 @@ pub struct OnRun {
     /// Reason why the step is not simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsimulated: Option<String>,
-    /// Share of it that the network between domains takes.
+    /// Share of the step spent on the network between domains.
     pub network_share: f64,
     /// Tokens per second.
     pub tokens_per_second: f64,

@@ -23,7 +23,7 @@ fn class(design: &Design, parts: &ScaleUp, part: DomainPart) -> Class {
         part: part.name(),
         count: design.domains() * parts.count(part, size),
         touched: size,
-        remark: "no published failure rate: without a rate in --rates, the effect has no cost",
+        remark: "no published failure rate, so the effect has no cost; set a rate with --rates",
         ..Class::default()
     };
     match parts.without_part {

@@ -73,7 +73,7 @@ pub struct ClassLoss {
     pub class: Class,
     /// Failure rate.
     pub rate: Rate,
-    /// Failures of all of them in a month.
+    /// Failures of all parts per month.
     pub failures_per_month: f64,
     /// True if the job stops and restarts because connections of a device break.
     pub interrupts: bool,

@@ -18,7 +18,7 @@ pub struct Host {
     pub devices: Vec<u32>,
 }
 
-/// Hosts of a network by their numbers: host `n` has the devices from `(n - first) x per_host` on.
+/// Hosts of a network by number: host `n` has the devices from `(n - first) x per_host` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inventory {
     /// Number in the name of the first host.

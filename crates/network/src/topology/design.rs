@@ -161,7 +161,7 @@ pub struct ClosNetwork {
     pub spine_ports: u64,
     /// Ports of a core, counted as those of a spine.
     pub core_ports: u64,
-    /// Ports of a top switch; `None` below four tiers.
+    /// Ports of a fourth-tier switch; `None` below four tiers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_ports: Option<u64>,
 }

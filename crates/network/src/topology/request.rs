@@ -18,7 +18,7 @@ pub struct Request {
     pub spine_radix: Option<u64>,
     /// Ports of a core; `None` for those of a spine.
     pub core_radix: Option<u64>,
-    /// Ports of a top switch; `None` for those of a core.
+    /// Ports of a fourth-tier switch; `None` for those of a core.
     pub top_radix: Option<u64>,
     /// Endpoints that one switch port serves when it is split; 1 mostly.
     pub hosts_per_port: u64,
@@ -57,7 +57,7 @@ impl Request {
         self.core_radix.unwrap_or_else(|| self.spine_ports())
     }
 
-    /// Ports of a top switch.
+    /// Ports of a fourth-tier switch.
     pub fn top_ports(&self) -> u64 {
         self.top_radix.unwrap_or_else(|| self.core_ports())
     }

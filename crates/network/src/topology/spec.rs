@@ -27,7 +27,7 @@ section! {
         domain_latency: Seconds = "domain_latency", "1 us";
         /// Switches and links of a domain, for the failure model: a published domain such as `gb200-nvl72`, or `switches=18,links=18,per_tray=2`.
         domain_parts: String = "domain_parts", "none";
-        /// Domain without a switch, or device without a link: `drain` (out of service) or `run-on` (less bandwidth).
+        /// Domain that lost a switch, or device that lost a link: `drain` (out of service) or `run-on` (less bandwidth).
         domain_without_part: WithoutPart = "domain_without_part", "drain";
         /// Devices of each domain that a job leaves idle.
         domain_spares: u64 = "domain_spares", "0";
@@ -39,7 +39,7 @@ section! {
         spine_radix: u64 = "spine_radix", "radix";
         /// Ports of a core switch, counted as in `radix`.
         core_radix: u64 = "core_radix", "spine_radix";
-        /// Ports of a top switch above cores, counted as in `radix`.
+        /// Ports of a fourth-tier switch, counted as in `radix`.
         top_radix: u64 = "top_radix", "core_radix";
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";

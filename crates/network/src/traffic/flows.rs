@@ -119,8 +119,8 @@ impl Exchange {
         }
     }
 
-    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. False,
-    /// without any call, if the exchange has no such sets.
+    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. Returns
+    /// false without a call if the exchange has no such sets.
     pub fn blocks(&self, members: &[u32], domain: u64, mut block: impl FnMut(Vec<u32>, f64)) -> bool {
         if self.kind != CollectiveKind::AllToAll || members.len() < 2 || self.bytes.get() <= 0.0 {
             return false;

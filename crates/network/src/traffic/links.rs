@@ -35,7 +35,7 @@ pub struct LinkRow {
     pub links: u64,
     /// Number of these links with traffic.
     pub used: u64,
-    /// Bytes of all of them per step.
+    /// Bytes of all links per step.
     pub bytes: Bytes,
     /// Bytes of one, mean over all.
     pub mean: Bytes,

@@ -55,8 +55,8 @@ impl Traffic {
         Self { numbering: self.numbering, exchanges }
     }
 
-    /// The same with another algorithm for gathers and reductions, and for all-to-alls that are not dispatch.
-    /// Messages with fewer bytes than members stay on their ring.
+    /// The same with other algorithms: one for gathers and reductions, one for all-to-alls other than
+    /// dispatch. Messages with fewer bytes than members stay on their ring.
     #[must_use]
     pub fn by(mut self, rotations: Algorithm, all_to_all: Algorithm) -> Self {
         for exchange in &mut self.exchanges {

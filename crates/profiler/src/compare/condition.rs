@@ -106,7 +106,7 @@ impl Condition {
         let names = figures.iter().map(|figure| figure.name.as_str());
         let difference =
             figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
-                let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
+                let all = format!("metrics are {}", names.clone().collect::<Vec<_>>().join(", "));
                 Problem::new(format!("unknown metric `{}`", self.figure))
                     .in_file("--fail-if")
                     .hint(did_you_mean(&self.figure, names, &all))

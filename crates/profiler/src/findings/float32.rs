@@ -83,7 +83,7 @@ fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     } else if lacks {
         "run float32 GEMMs in fp16 with loss scaling: the device has no bf16 and no TF32"
     } else if 2 * time(&is_tf32) > time(&|_| true) {
-        "run float32 GEMMs in bf16; they use TF32 already"
+        "run float32 GEMMs in bf16; they already use TF32"
     } else {
         "run float32 GEMMs in bf16, or at least allow TF32"
     }

@@ -386,7 +386,7 @@ impl IdleCause {
     fn advice_for(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
         match self.cause {
             Cause::DataLoading if has_workers(rows) => {
-                "the loader has workers already: raise `num_workers` and `prefetch_factor`, use `persistent_workers=True`, move decoding and \
+                "the loader already has workers: raise `num_workers` and `prefetch_factor`, use `persistent_workers=True`, move decoding and \
                  tokenization out of the job; check the CPUs and the storage of these hosts"
             }
             Cause::LaunchBound if context.from_host() => {
@@ -552,7 +552,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String, f64)> {
 }
 
 /// Advice if the host of one rank has most of a cause that all hosts share otherwise.
-const ONE_HOST: &str = "this is one host, and not the program: compare its CPUs, clocks and other processes with those of its peers \
+const ONE_HOST: &str = "only this host is affected, so the program is not the cause: compare its CPUs, clocks and other processes with those of its peers \
                         (`railwright stragglers`)";
 
 /// Cost per step of a straggler with a slow host that has most of the launch overhead, in nanoseconds.

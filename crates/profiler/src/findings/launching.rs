@@ -100,7 +100,7 @@ impl Late {
         let is_most = |part: i64| 2 * part > self.all;
         if is_most(self.graphs) {
             Some(
-                "these kernels run as CUDA graphs already: prepare the next graph's inputs while the device \
+                "these kernels already run as CUDA graphs: prepare the next graph's inputs while the device \
                  works, and launch fewer, larger graphs",
             )
         } else if is_most(self.copies) {

@@ -81,7 +81,7 @@ fn is_fused(name: &str) -> bool {
 /// Remaining advice: fusing if updates are not fused, sharding if there are other ranks.
 fn advice(is_fused: bool, is_one_of_many: bool) -> String {
     let fuse = (!is_fused).then_some("fuse updates (`fused=True`, multi-tensor)");
-    let shard = is_one_of_many.then_some("shard them over replicas, unless they are sharded already");
+    let shard = is_one_of_many.then_some("shard them over replicas, unless they are already sharded");
     let fewer = "use more micro-batches per update";
     let all: Vec<&str> = [fuse, shard, Some(fewer)].into_iter().flatten().collect();
     match all.split_last() {

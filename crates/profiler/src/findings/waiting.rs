@@ -154,8 +154,8 @@ fn uneven(report: &StragglerReport, named: &Named, work: Work) -> Finding {
         advice: match work {
             Work::Lengths => "distribute sequences over ranks by the time of their attention, or pack them to equal lengths",
             Work::Chunks => {
-                "a causal mask gives later chunks more attention: cut each sequence into two chunks per rank, one from each end (load-balanced or \
-                 zigzag context parallelism)"
+                "under a causal mask, later chunks have more attention work: split each sequence into two chunks per \
+                 rank, one from each end (zigzag context parallelism)"
             }
             Work::Experts => "balance the router (load-balancing loss or bias), limit the capacity of experts, or use larger micro-batches",
         }

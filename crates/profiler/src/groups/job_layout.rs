@@ -24,7 +24,7 @@ pub struct LayoutSize {
     pub stride: u32,
     /// Evidence for the dimension.
     pub evidence: Evidence,
-    /// True if the ranks of its groups are inferred from the ends of collectives.
+    /// True if the ranks of its groups are inferred from the end times of collectives.
     pub inferred: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct GroupClass {
     pub groups: u32,
     /// Evidence for the dimension.
     pub evidence: Evidence,
-    /// True if the groups are not recorded, but inferred from the ends of collectives.
+    /// True if the groups are not recorded, but inferred from the end times of collectives.
     pub inferred: bool,
 }
 
@@ -164,7 +164,7 @@ impl LayoutSize {
             (Evidence::Nothing, _) => {
                 return Some(format!("no process group joins the {ranks} ranks of stride {stride}"));
             }
-            (_, true) => "the ranks of its groups are inferred from the ends of collectives",
+            (_, true) => "the ranks of its groups are inferred from the end times of collectives",
             (Evidence::Operations, _) => "inferred from the operations of its groups",
             (Evidence::Tiling, _) => "inferred from the order of the sizes",
             (Evidence::Sizes | Evidence::Description, _) => return None,

@@ -14,7 +14,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads `tp=2,cp=1,dp=4,pp=2`: the innermost first. Missing dimensions have size 1.
+    /// Parses `tp=2,cp=1,dp=4,pp=2`, innermost first. Missing dimensions have size 1.
     pub fn read(text: &str) -> Result<Self, Problem> {
         let mut sizes: Vec<(Dimension, u32)> = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

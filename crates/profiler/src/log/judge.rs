@@ -120,7 +120,7 @@ pub struct Restart {
     pub from: u64,
     /// Number of repeated iterations.
     pub repeated: u64,
-    /// Seconds of these iterations before the restart.
+    /// Time of these iterations before the restart, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
@@ -137,7 +137,7 @@ pub struct Judged {
     pub starts: u32,
     /// Number of excluded warm-up iterations.
     pub warm_up: u64,
-    /// Seconds of the typical step at the last batch size.
+    /// Typical step time at the last batch size, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time: f64,
     /// Half of the interquartile range of the steps, relative to the typical one.

@@ -56,7 +56,7 @@ pub struct Stall {
     pub passes: usize,
 }
 
-/// Passes that one cause delayed, by their indices.
+/// Passes that one cause delayed, by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// Index of the step.

@@ -187,7 +187,7 @@ fn in_turn(stalls: &[&Stall]) -> Option<String> {
     let ranks: Vec<u32> = ranks.into_iter().collect();
     is_one_cause.then(|| {
         format!(
-            ". They visit {} in different steps for {} to {}: hosts that pause in turn, as for garbage collection (not recorded)",
+            ". They occur on {} in different steps for {} to {}: hosts that pause in turn, as for garbage collection (not recorded)",
             human::ranks(&ranks),
             time(least),
             time(most)

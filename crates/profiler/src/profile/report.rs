@@ -276,8 +276,8 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     (undivided > 0.0).then(|| {
         let (least, most) = (of(Share::Transfer), of(Share::Transfer) + undivided);
         let message = format!(
-            "{} of exposed communication per step is transfer or waiting: only one rank of its groups was \
-            recorded. All exposed transfers together take {} to {}",
+            "{} of exposed communication per step cannot be split into transfer and waiting: only one rank of \
+            its groups was recorded. All exposed transfers together take {} to {}",
             time(undivided),
             time(least),
             time(most)

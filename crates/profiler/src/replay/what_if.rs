@@ -93,7 +93,7 @@ impl Replay<'_> {
         self.what_if_of(&(0..self.len()).collect::<Vec<_>>())
     }
 
-    /// The slowdown of some steps (by their indices) and its shares.
+    /// The slowdown of some steps (by index) and its shares.
     pub fn what_if_of(&self, steps: &[usize]) -> WhatIf {
         let mut analysis = Analysis::new(self, steps);
         let lists = |key: fn(&Pass) -> u32| {
@@ -132,7 +132,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Saving if some passes were ideal: a mean over some steps (by their indices).
+    /// Saving if some passes were ideal: a mean over some steps (by index).
     pub fn what_if_ideal(&self, subset: Subset, steps: &[usize]) -> (Slowdown, Share) {
         let mut analysis = Analysis::new(self, steps);
         let share = analysis.share(subset);

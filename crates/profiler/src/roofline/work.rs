@@ -1,4 +1,4 @@
-//! FLOP and bytes of operators, by their names and shapes.
+//! FLOP and bytes of operators, by name and shape.
 //!
 //! Responsible for: GEMMs, attention, convolutions, normalization, element-wise work, copies and lookups of
 //! PyTorch. Excludes unknown operators, and convolutions with unknown output.

@@ -33,7 +33,7 @@ pub enum Rows {
     /// Streams; threads without recorded streams.
     #[default]
     Default,
-    /// All rows of these kinds, and rows by their indices among the tracks of the columns.
+    /// All rows of these kinds, and rows by index among the tracks of the columns.
     Some(Vec<RowKind>, Vec<usize>),
 }
 

@@ -31,7 +31,7 @@ pub enum Side {
         batch: Option<u64>,
         /// Reports after warm-up.
         reports: usize,
-        /// Seconds of the median step.
+        /// Median step time in seconds.
         #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
         step_time: f64,
         /// Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports.

@@ -197,7 +197,8 @@ impl Answered {
         let busiest = busiest.filter(|layer| layer.busiest > 0.0).map_or_else(String::new, |layer| {
             format!("; busiest link: {} ({}, {})", layer.link, layer.layer, human::percent(layer.busiest))
         });
-        format!("{flows} on {} take {}{of}{busiest}", self.network, human::seconds(self.makespan(0.5)))
+        let take = if flows.starts_with("1 ") { "takes" } else { "take" };
+        format!("{flows} on {} {take} {}{of}{busiest}", self.network, human::seconds(self.makespan(0.5)))
     }
 
     /// Name of a device in its file, else its number.

@@ -69,7 +69,7 @@ impl Answer for Simulated {
         };
         // Below the last digit of a percentage.
         let how = match step_time / simulation.closed_form - 1.0 {
-            longer if longer.abs() < 5e-4 => "as long as".to_owned(),
+            longer if longer.abs() < 5e-4 => "the same as".to_owned(),
             longer => format!("{} longer than", human::percent(longer)),
         };
         document.verdict(format!(

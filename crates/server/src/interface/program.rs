@@ -20,7 +20,7 @@ pub type Kinds = (&'static str, &'static [&'static str]);
 /// Description of a program.
 #[derive(Debug)]
 pub struct Program {
-    /// The description of all commands, complete.
+    /// Complete description of all commands.
     pub commands: Command,
     /// Keys that arguments set, with the identifier of an argument as path.
     pub keys: Vec<Key>,

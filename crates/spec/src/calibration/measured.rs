@@ -23,7 +23,7 @@ pub struct MeasuredLayout {
     pub samples: u64,
     /// Number of parameters, which identifies the model.
     pub parameters: u64,
-    /// Settings of the cluster and the plan, by their keys in a run file.
+    /// Settings of the cluster and the plan, by run-file key.
     pub settings: BTreeMap<String, String>,
 }
 

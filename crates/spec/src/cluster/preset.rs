@@ -1,6 +1,6 @@
 //! The catalogue of clusters, from `catalog/clusters/`.
 //!
-//! Responsible for: presets by their names and by instance types of public clouds, and the usual system of an
+//! Responsible for: presets by name and by instance type of public clouds, and the usual system of an
 //! accelerator.
 
 use super::table::{Record, fields};

@@ -146,7 +146,7 @@ impl Schedule {
         }
     }
 
-    /// Refusals of these counts, except those of the number of chunks.
+    /// Reasons to reject these counts, except the number of chunks.
     pub fn refusals(self, counts: Counts) -> impl Iterator<Item = Refusal> {
         (self.facts().refuses)(counts).into_iter().flatten()
     }

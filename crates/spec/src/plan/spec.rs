@@ -18,7 +18,7 @@ section! {
         /// Tensor-parallel size (TP), or `auto`: ranks that shard each weight matrix.
         tensor_parallel: u64 = "tensor_parallel", "1, or chosen to fit if no parallel size is set";
         /// Shard norms, dropout and residuals along the sequence.
-        sequence_parallel: bool = "sequence_parallel", "true if tensor_parallel > 1 and the software has it";
+        sequence_parallel: bool = "sequence_parallel", "true if tensor_parallel > 1 and the software supports it";
         /// Pipeline-parallel size (PP), or `auto`: number of stages.
         pipeline_parallel: u64 = "pipeline_parallel", "1, or chosen to fit if no parallel size is set";
         /// Virtual pipeline stages (VPP): model chunks per stage, for interleaving.

@@ -20,7 +20,7 @@ impl PlanSpec {
     /// Returns the cleared keys.
     ///
     /// A batch replaces a batch under any of its three keys, and a precision preset replaces all formats.
-    /// Another number of stages or virtual stages, or another schedule, clears a division of the layers;
+    /// A new number of stages or virtual stages, or a new schedule, clears the assignment of the layers;
     /// an uneven one stays uneven. If the devices are set (`has_devices`), parallel sizes clear the
     /// data-parallel size, which then follows from them.
     pub fn clear_replaced(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {

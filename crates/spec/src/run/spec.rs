@@ -188,7 +188,7 @@ impl RunSpec {
     }
 
     /// Fills in all open settings. Rejects contradictions. `read` returns the text of the model's
-    /// `config.json` and of a calibration by their paths. Does not validate the plan; see
+    /// `config.json` and of a calibration by path. Does not validate the plan; see
     /// [`RunSpec::resolve_valid`]. Chooses no layout and no recompute: these need prices and memory,
     /// see `defaults::resolve_run` of the crate `railwright-calculator`.
     pub fn resolve(&self, read: impl Fn(&str) -> Result<String, Problem>) -> Result<Run, Problem> {

@@ -96,7 +96,7 @@ section! {
         tokens: Amount = "tokens", "none: one step only";
         /// Goodput: share of wall-clock time that makes training progress.
         availability: f64 = "availability", "1, or computed from failures if checkpoints are set";
-        /// Time from the start of a checkpoint until it is restorable. Enables the failure model of goodput.
+        /// Time from the start of a checkpoint until it can be restored. Enables the failure model of goodput.
         checkpoint_time: Seconds = "checkpoint_time", "no failures";
         /// Bandwidth of the checkpoint storage for the whole job (alternative to checkpoint_time).
         storage_bandwidth: BytesPerSecond = "storage_bandwidth", "no failures";

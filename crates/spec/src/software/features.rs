@@ -35,7 +35,7 @@ pub struct Feature {
     /// not have it as an alternative.
     #[serde(default)]
     pub situational: bool,
-    /// Frameworks that may have it, by their names in generations; empty: all.
+    /// Frameworks that may have it, by name in generations; empty: all.
     #[serde(default)]
     pub frameworks: Vec<String>,
     /// Accelerator architectures that support it; empty: all.

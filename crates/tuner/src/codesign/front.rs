@@ -103,7 +103,7 @@ pub struct Row {
     pub watts: Option<Watts>,
     /// Time of a step. `None` if its class has no plan.
     pub step_time: Option<Seconds>,
-    /// Share of it due to the network between domains.
+    /// Share of the step due to the network between domains.
     pub network_share: Option<f64>,
     /// Tokens per second.
     pub tokens_per_second: Option<f64>,

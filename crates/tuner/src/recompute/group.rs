@@ -18,7 +18,7 @@ pub(super) struct Class {
     pub local: usize,
     pub kind: usize,
     pub count: u64,
-    /// Micro-batches alive.
+    /// Micro-batches in flight.
     pub alive: f64,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Group<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Item {
     treatment: usize,
-    /// Bytes kept of all micro-batches alive.
+    /// Bytes kept of all micro-batches in flight.
     weight: f64,
     /// Lower bound on the additional time per layer, in s.
     cost: f64,

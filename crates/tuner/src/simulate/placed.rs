@@ -72,7 +72,7 @@ pub struct Placed {
     pub best: Order,
     /// Share of the given order's step that the best one saves.
     pub gain: f64,
-    /// Hosts in the best order, by their names.
+    /// Hosts in the best order, by name.
     pub hosts: Vec<String>,
     /// Number of hash seeds behind each median; 1 unless routes are hashed.
     pub seeds: u32,
@@ -84,7 +84,7 @@ pub struct Placed {
     pub is_plain: bool,
 }
 
-/// Adds the placement of its allocation and the steps of other orders to a simulation. The setting has the
+/// Adds the placement of its hosts, and steps with other host orders, to a simulation. The setting has the
 /// seats of the allocation.
 pub fn placed(
     (model, cluster, plan): (&Model, &Cluster, &Plan),

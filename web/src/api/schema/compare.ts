@@ -34,7 +34,7 @@ export type CompareAnswer =
        */
       operators: OperatorDifference[]
       /**
-       * Figures by their names in conditions.
+       * Figures by name in conditions.
        */
       figures: Difference[]
       /**
@@ -125,7 +125,7 @@ export type CompareAnswer =
        */
       operators: OperatorDifference[]
       /**
-       * Figures by their names in conditions.
+       * Figures by name in conditions.
        */
       figures: Difference[]
       /**
@@ -202,7 +202,7 @@ export type Side =
        */
       reports: number
       /**
-       * Seconds of the median step. Unit: s.
+       * Median step time in seconds. Unit: s.
        */
       step_time: number
       /**

@@ -882,7 +882,7 @@ export interface StageMemory {
   stage: number
   moment: Moment
   /**
-   * Micro-batches alive, chunk by chunk.
+   * Micro-batches in flight, per chunk.
    */
   in_flight: number[]
   /**
@@ -1002,7 +1002,7 @@ export interface Failures {
    */
   mtbf: number
   /**
-   * Time from the start of a checkpoint until it is restorable. Unit: s.
+   * Time from the start of a checkpoint until it can be restored. Unit: s.
    */
   checkpoint: number
   /**

@@ -71,7 +71,7 @@ export interface Judged {
    */
   warm_up: number
   /**
-   * Seconds of the typical step at the last batch size. Unit: s.
+   * Typical step time at the last batch size, in seconds. Unit: s.
    */
   step_time: number
   /**
@@ -221,7 +221,7 @@ export interface Restart {
    */
   repeated: number
   /**
-   * Seconds of these iterations before the restart. Unit: s.
+   * Time of these iterations before the restart, in seconds. Unit: s.
    */
   lost: number
 }

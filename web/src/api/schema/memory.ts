@@ -123,11 +123,11 @@ export interface StageReport {
    */
   stage: number
   /**
-   * Layers, chunk by chunk: first and count.
+   * First layer and number of layers of each chunk.
    */
   layers: [number, number][]
   /**
-   * Micro-batches alive, chunk by chunk.
+   * Micro-batches in flight, per chunk.
    */
   in_flight: number[]
   moment: Moment

@@ -241,7 +241,7 @@ export interface ClosNetwork {
    */
   core_ports: number
   /**
-   * Ports of a top switch; `null` below four tiers.
+   * Ports of a fourth-tier switch; `null` below four tiers.
    */
   top_ports?: number | null
 }

@@ -316,7 +316,7 @@ export interface ClosNetwork {
    */
   core_ports: number
   /**
-   * Ports of a top switch; `null` below four tiers.
+   * Ports of a fourth-tier switch; `null` below four tiers.
    */
   top_ports?: number | null
 }
@@ -867,7 +867,7 @@ export interface OnRun {
    */
   unsimulated?: string | null
   /**
-   * Share of it that the network between domains takes.
+   * Share of the step spent on the network between domains.
    */
   network_share: number
   /**

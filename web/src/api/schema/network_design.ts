@@ -147,7 +147,7 @@ export interface Row {
    */
   step_time: number | null
   /**
-   * Share of it due to the network between domains.
+   * Share of the step due to the network between domains.
    */
   network_share: number | null
   /**

@@ -275,7 +275,7 @@ export interface ClosNetwork {
    */
   core_ports: number
   /**
-   * Ports of a top switch; `null` below four tiers.
+   * Ports of a fourth-tier switch; `null` below four tiers.
    */
   top_ports?: number | null
 }
@@ -625,7 +625,7 @@ export interface ClassLoss {
   remark: string
   rate: Rate
   /**
-   * Failures of all of them in a month.
+   * Failures of all parts per month.
    */
   failures_per_month: number
   /**

@@ -175,7 +175,7 @@ export interface Placed {
    */
   gain: number
   /**
-   * Hosts in the best order, by their names.
+   * Hosts in the best order, by name.
    */
   hosts: string[]
   /**

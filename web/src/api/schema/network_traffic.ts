@@ -360,7 +360,7 @@ export interface ClosNetwork {
    */
   core_ports: number
   /**
-   * Ports of a top switch; `null` below four tiers.
+   * Ports of a fourth-tier switch; `null` below four tiers.
    */
   top_ports?: number | null
 }
@@ -900,7 +900,7 @@ export interface LinkFields {
    */
   used: number
   /**
-   * Bytes of all of them per step. Unit: B.
+   * Bytes of all links per step. Unit: B.
    */
   bytes: number
   /**

@@ -395,7 +395,7 @@ export interface LayoutSize {
   stride: number
   evidence: Evidence
   /**
-   * True if the ranks of its groups are inferred from the ends of collectives.
+   * True if the ranks of its groups are inferred from the end times of collectives.
    */
   inferred: boolean
 }
@@ -422,7 +422,7 @@ export interface GroupClass {
   groups: number
   evidence: Evidence
   /**
-   * True if the groups are not recorded, but inferred from the ends of collectives.
+   * True if the groups are not recorded, but inferred from the end times of collectives.
    */
   inferred: boolean
 }

@@ -602,7 +602,7 @@ export interface Failures {
    */
   mtbf: number
   /**
-   * Time from the start of a checkpoint until it is restorable. Unit: s.
+   * Time from the start of a checkpoint until it can be restored. Unit: s.
    */
   checkpoint: number
   /**

@@ -49,7 +49,7 @@ impl Offload {
     }
 }
 
-/// Modules by their names in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not
+/// Modules by name in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not
 /// modelled.
 const MODULES: [(&str, RecomputeModule); 16] = [
     ("core_attn", RecomputeModule::CoreAttention),

@@ -42,8 +42,7 @@ pub(crate) fn run(arguments: &args::tables::Digest, printer: &Printer) -> Result
         printer.note(&format!("skipped: {} more files", problems.len() - TOLD));
     }
     if sizes.is_empty() {
-        let nothing =
-            || Problem::new("these files contain no trace of a rank").in_file(arguments.paths.join(" "));
+        let nothing = || Problem::new("these files contain no rank trace").in_file(arguments.paths.join(" "));
         return Err(problems.into_iter().next().unwrap_or_else(nothing).into());
     }
     printer.note(&format!(

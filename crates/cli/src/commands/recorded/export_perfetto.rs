@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     let layout = input::opened::stated_layout(arguments.layout.as_deref())?;
     let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
-        let problem = Problem::new("these files contain tables of pipeline passes, but no trace of a rank");
+        let problem = Problem::new("these files contain tables of pipeline passes, but no rank trace");
         return Err(problem
             .in_file(arguments.paths.join(" "))
             .hint("use `railwright pipeline` for pipeline passes")

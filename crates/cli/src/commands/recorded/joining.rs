@@ -75,7 +75,7 @@ pub(crate) fn input(
     if let Some(monitored) = monitored {
         return Ok(Input::Monitored(monitored));
     }
-    let problem = Problem::new("these files contain no trace of a rank").in_file(joining.paths.join(" "));
+    let problem = Problem::new("these files contain no rank trace").in_file(joining.paths.join(" "));
     let hint = "use `railwright hang` for flight records, `railwright log` for logs, `railwright pipeline` for tables of pipeline passes";
     Err(problem.hint(hint).into())
 }

@@ -25,7 +25,7 @@ pub(crate) fn read(arguments: &mut Arguments, file: &str, context: &Context<'_>,
             Some(given) if given != own => {
                 let (source, line) = arguments.origin(flag);
                 let message = format!(
-                    "but `{key}` of DeepSpeed's file `{name}` is {own}: the flag is used; DeepSpeed steps by the file"
+                    "but `{key}` of DeepSpeed's file `{name}` is {own}: the flag is used, but DeepSpeed itself uses the file"
                 );
                 draft.remark(RemarkKind::Conflict, &source, line, message);
             }

@@ -112,7 +112,7 @@ pub(super) fn join(
 }
 
 impl DragonflyLayout {
-    /// The link between two routers of a group, by their indices in it; `None` for the same router.
+    /// The link between two routers of a group, by index in the group; `None` for the same router.
     pub(crate) fn local(&self, dragonfly: &Dragonfly, group: u64, from: u64, to: u64) -> Option<LinkId> {
         let a = dragonfly.routers;
         let (low, high) = (from.min(to), from.max(to));

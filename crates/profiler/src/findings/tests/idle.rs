@@ -224,7 +224,7 @@ fn launches_of_graphs_get_no_advice_to_use_graphs() {
             r.kernel(GEMM, 10 * MICROSECOND);
         }
     });
-    assert!(the(&found, "host-bound").advice.contains("as CUDA graphs already"));
+    assert!(the(&found, "host-bound").advice.contains("already run as CUDA graphs"));
 }
 
 /// The kernels of the last 20 ms of a rank are not recorded.

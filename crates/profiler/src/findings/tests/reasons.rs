@@ -155,7 +155,7 @@ fn pauses_of_a_loader_with_workers_follow_its_finding() {
         r.kernel(GEMM, 10 * MICROSECOND);
     });
     let pauses = the(&found, "host-pauses");
-    assert!(pauses.advice.contains("has workers already"), "{found:#?}");
+    assert!(pauses.advice.contains("already has workers"), "{found:#?}");
     let at = |id: &str| found.iter().position(|one| one.id == id).expect("a finding");
     assert!(at("data-loading") < at("host-pauses"), "{found:#?}");
 }

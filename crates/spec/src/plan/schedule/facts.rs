@@ -73,7 +73,7 @@ pub struct ScheduleFacts {
     /// Peak number of micro-batches in flight on a stage (second argument) for a chunk (third argument,
     /// counted on its stage from 0).
     pub in_flight: fn(Counts, u64, u64) -> f64,
-    /// Refusals of these counts.
+    /// Reasons to reject these counts.
     pub refuses: fn(Counts) -> [Option<Refusal>; 2],
 }
 
