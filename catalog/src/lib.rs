@@ -12,6 +12,9 @@
 /// `catalog/software.toml`: software generations and their features, with the constants of time.
 pub const SOFTWARE: &str = include_str!("../software.toml");
 
+/// `catalog/glossary.md`: terms of help, reports and documentation, and words to avoid.
+pub const GLOSSARY: &str = include_str!("../glossary.md");
+
 /// `catalog/front_ends.toml`: programs that pass on a part of a generation's choices.
 pub const FRONT_ENDS: &str = include_str!("../front_ends.toml");
 

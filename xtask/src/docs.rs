@@ -45,6 +45,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let mut pages = vec![
         ("railwright.schema.json", format!("{schema}\n")),
         ("docs/reference/run-file.md", run::reference()),
+        ("docs/glossary.md", railwright_catalog::GLOSSARY.to_owned()),
         ("docs/reference/models.md", catalogue::models()?),
         ("docs/reference/accelerators.md", catalogue::accelerators()),
         ("docs/reference/clusters.md", catalogue::clusters()?),

@@ -20,14 +20,33 @@ pub struct Generations;
 pub fn all() -> Vec<Topic> {
     let mut all = topics();
     all.extend(railwright_profiler::topics());
+    all.extend(terms());
     all
+}
+
+/// Terms of the glossary. The title has all names of a term, the identifier is the first.
+fn terms() -> impl Iterator<Item = Topic> {
+    railwright_catalog::GLOSSARY.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let (names, definition) = (cells.next()?, cells.next()?);
+        let id = names.split(", ").next().unwrap_or(names).to_owned();
+        let is_term = names != "term" && !names.starts_with("---");
+        is_term.then(|| Topic { id, group: "term", title: names.to_owned(), text: format!("{definition}.") })
+    })
+}
+
+/// Tests whether a term has a name, in any case and with spaces, hyphens or underscores.
+fn has_name(term: &Topic, name: &str) -> bool {
+    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");
+    term.title.split(", ").any(|own| plain(own) == plain(name))
 }
 
 /// A topic of any desk by its identifier.
 pub fn find(id: &str) -> Result<Topic, Problem> {
     topic(id).or_else(|problem| {
         let all = all();
-        if let Some(found) = all.iter().find(|t| t.id == id.trim()) {
+        let is_term = |t: &&Topic| t.group == "term" && has_name(t, id);
+        if let Some(found) = all.iter().find(|t| t.id == id.trim()).or_else(|| all.iter().find(is_term)) {
             return Ok(found.clone());
         }
         let names = all.iter().map(|t| t.id.as_str());

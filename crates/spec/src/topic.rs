@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Topic {
     /// Identifier.
     pub id: String,
-    /// Group: `warning`, `time`, `memory`, `finding`, `concept`, ...
+    /// Group: `warning`, `time`, `memory`, `finding`, `concept`, `term`, ...
     pub group: &'static str,
     /// Title of one line.
     pub title: String,
