@@ -561,4 +561,40 @@ mod tests {
         assert_eq!(overlap_of("no expert overlap", EXPERT_OVERLAP), Some(false));
         assert_eq!(overlap_of("overlapped gradient reduction", EXPERT_OVERLAP), None);
     }
+
+    /// Rows have no column for the kind of network: without this, EFA was priced as InfiniBand.
+    #[test]
+    fn a_row_that_names_efa_is_on_it() {
+        let network = |gpu: &str, notes: &str| {
+            let header = "gpu,n_gpus,gpus_per_node,inter_node_bw_gbps,model_name,framework,tp,pp,seq_len,micro_batch,global_batch_seqs,notes";
+            let text = format!("{header}\n{gpu},16,8,400,Llama-3-8B,torchtitan,1,1,2048,1,16,{notes}\n");
+            let rows = crate::validation::cases(&text, "runs.csv").expect("a table");
+            let network = rows.into_iter().next().expect("a row").1.expect("a case").cluster.network;
+            (network.kind, network.bandwidth.gb())
+        };
+        assert_eq!(network("H100", "EFA between nodes"), ("EFA".to_owned(), 50.0));
+        assert_eq!(network("H100", "default settings"), ("InfiniBand".to_owned(), 50.0));
+        // No preset of this accelerator is on EFA.
+        assert_eq!(network("H100-PCIe", "EFA").0, "InfiniBand");
+    }
+
+    #[test]
+    fn natural_routing_has_no_graph_of_the_whole_step_unless_it_is_named() {
+        let of = |notes| {
+            let stack = software::identify("Megatron-Bridge (2026-07)", notes, "Blackwell").expect("a stack");
+            stack.software.id.clone()
+        };
+        assert_eq!(of("natural routing"), "megatron-core-2026-06+no-cuda-graphs");
+        assert_eq!(of("natural routing; full-iteration cuda graph"), "megatron-core-2026-06+cuda-graphs");
+        assert_eq!(of("forced-balanced routing"), "megatron-core-2026-06");
+    }
+
+    /// DeepSpeed runs the layers of Transformers, whose norms are composed unless a compiler fuses them.
+    #[test]
+    fn layers_under_deepspeed_are_composed_unless_compiled() {
+        let of = |framework| software::identify(framework, "", "Hopper").expect("a stack").software;
+        let (eager, compiled) = (of("DeepSpeed (transformers)"), of("DeepSpeed (transformers, DeepCompile)"));
+        assert!(eager.norm_bytes.is_some() && eager.rotary_bytes.is_some(), "{}", eager.id);
+        assert!(compiled.norm_bytes.is_none() && compiled.rotary_bytes.is_none(), "{}", compiled.id);
+    }
 }
