@@ -91,8 +91,7 @@ impl Measured {
         for path in &arguments.operators {
             others.push(table::operators(&crate::read(path, TABLE_LIMIT)?, path)?);
         }
-        let mut job = None;
-        let mut logs = Vec::new();
+        let (mut job, mut logs) = (None, Vec::new());
         if !arguments.paths.is_empty() {
             let loaded =
                 traces::load(&arguments.paths, WANTED, Keep::default(), printer)?.without_digests()?;
@@ -125,8 +124,7 @@ impl Measured {
                     .into());
             }
         }
-        let names = named;
-        Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
+        Ok(Self { job, options, others, logs, names: named.into_iter().flatten().cloned().collect() })
     }
 
     /// Measurements of a part of the traces, and the others.
@@ -170,28 +168,6 @@ impl Measured {
             })
         });
         of_job.chain(self.others.iter().filter_map(|s| s.device.as_deref()))
-    }
-
-    /// The log itself if it states its whole run and is the only measurement; otherwise a remark.
-    fn stated(&self, arguments: &Measurements, remarks: &mut Vec<String>) -> Option<String> {
-        let [path] = arguments.paths.as_slice() else { return None };
-        if self.job.is_some() || self.logs.len() != 1 || self.names.len() != 1 {
-            return None;
-        }
-        let sources = Sources {
-            run: Some(path.clone()),
-            cluster: arguments.cluster.clone(),
-            set: arguments.set.clone(),
-            ..Sources::default()
-        };
-        match run::resolve(&sources) {
-            Ok(_) => Some(path.clone()),
-            Err(Refused(problems)) => {
-                let first = problems.first().map_or("", |problem| problem.message.as_str());
-                remarks.push(format!("`{path}` does not state its whole run ({first}); pass it with --run"));
-                None
-            }
-        }
     }
 
     /// Returns an error for measurements of several accelerators: one constant cannot represent both.
@@ -265,7 +241,10 @@ impl Where {
         measured.of_one_accelerator()?;
         let by_device = measured.device().and_then(accelerator_of);
         let named = arguments.cluster.clone();
-        let of_log = if arguments.run.is_none() { measured.stated(arguments, &mut remarks) } else { None };
+        let (run, cluster, set) = (measured.names.first().cloned(), named.clone(), arguments.set.clone());
+        let stated = Sources { run, cluster, set, ..Sources::default() };
+        let is_log = measured.names.len() == 1 && measured.logs.len() == 1 && measured.job.is_none();
+        let of_log = stated.run.clone().filter(|_| is_log && run::resolve(&stated).is_ok());
         if let Some(path) = arguments.run.as_ref().or(of_log.as_ref()) {
             let mut set = arguments.set.clone();
             set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));

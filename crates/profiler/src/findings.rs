@@ -216,8 +216,8 @@ const LEADING: usize = 3;
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
-    let found = found.into_iter().filter_map(supported).collect();
-    let mut found = late::without_absorbed(context, found);
+    let mut found: Vec<Finding> = found.into_iter().filter_map(supported).collect();
+    late::mark(context, &mut found);
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost

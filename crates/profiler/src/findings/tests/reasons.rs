@@ -206,6 +206,20 @@ fn costs_are_shared_where_their_times_are_the_same() {
 }
 
 #[test]
+fn pages_of_unified_memory_move_during_kernels() {
+    let of = |during: i64| {
+        one_rank(move |_, r| {
+            r.kernel(GEMM, 500 * MICROSECOND);
+            r.device -= during * MICROSECOND;
+            r.row("Memcpy HtoD (unified memory)", 300 * MICROSECOND, GpuKind::Copy, 99, None);
+        })
+    };
+    assert!((290.0..310.0).contains(&cost(&of(300), "page-migration")), "{:#?}", of(300));
+    // Prefetched pages move between kernels.
+    assert!(!ids(&of(0)).contains("page-migration"), "{:#?}", of(0));
+}
+
+#[test]
 fn a_loss_in_the_first_step_alone_is_no_loss_per_day() {
     let allocates = |steps: std::ops::RangeInclusive<u32>| {
         let found = one_rank(|step, r| {
