@@ -43,8 +43,8 @@ pub enum Change {
     MoreDevices,
 }
 
-/// Every change that the settings do not include yet. `fused_loss`: the stack of the run with a fused loss, if
-/// it may have one.
+/// Every change that the settings do not include yet. `fused_loss`: the stack of the run with a fused loss,
+/// if it may have one.
 pub fn remedies(specified: &PlanSpec, fused_loss: Option<&Software>) -> Vec<Remedy> {
     let mut list = Vec::new();
     let mut add = |change, specified: PlanSpec, times| list.push(Remedy { change, specified, times });

@@ -1,7 +1,7 @@
 //! Migration of unified memory.
 //!
-//! Responsible for: pages that move between host and device while kernels run, from exports of Nsight Systems.
-//! Excludes prefetched pages: they move before the kernels.
+//! Responsible for: pages that move between host and device while kernels run, from exports of Nsight
+//! Systems. Excludes prefetched pages: they move before the kernels.
 
 use super::{Context, Rule, time};
 use crate::occupancy::Intervals;

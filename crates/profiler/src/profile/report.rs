@@ -301,8 +301,8 @@ fn exceeding(waterfall: &Waterfall, ideal: &Ideal) -> String {
     )
 }
 
-/// Multiple of the mean recorded step that the model's operations take at the peak, if above 1: no device does
-/// that.
+/// Multiple of the mean recorded step that the model's operations take at the peak, if above 1: no device
+/// does that.
 pub(super) fn excess(ranks: &[RankWaterfall], ideal: &Ideal) -> Option<f64> {
     let recorded: i64 = ranks.iter().map(|rank| rank.total.total()).sum();
     let samples: usize = ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum();

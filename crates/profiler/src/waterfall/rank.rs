@@ -17,8 +17,8 @@ use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Minimum duration of a call of the runtime that may wait for the device, in nanoseconds: five times the 20 us
-/// that a launch costs at most.
+/// Minimum duration of a call of the runtime that may wait for the device, in nanoseconds: five times the 20
+/// us that a launch costs at most.
 const WAITING: i64 = 100_000;
 
 /// One kernel under one label and phase, over all steps of a rank.
@@ -264,8 +264,8 @@ impl Sums<'_> {
 }
 
 impl Sums<'_> {
-    /// Ends a run of device work at an idle interval (`start`) with its first part. The run is absorbed if the
-    /// host was neither waiting for the device nor outside the recording when the interval began.
+    /// Ends a run of device work at an idle interval (`start`) with its first part. The run is absorbed if
+    /// the host was neither waiting for the device nor outside the recording when the interval began.
     fn end_run(&mut self, first: Option<&Stretch>, start: i64) {
         // The next work was launched already: the run goes on.
         if first.is_some_and(|part| part.cause == Cause::Device) {

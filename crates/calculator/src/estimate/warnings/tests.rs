@@ -40,8 +40,8 @@ fn remedies_of_a_plan_that_does_not_fit_are_open() {
     assert_eq!(advice(&two), "use more sharding or stages, or smaller micro-batches");
 }
 
-/// Where logits are the largest item, the advice begins with the loss. Sharding and stages leave logits as they
-/// are, so they are not advised where the logits alone exceed the device.
+/// Where logits are the largest item, the advice begins with the loss. Sharding and stages leave logits as
+/// they are, so they are not advised where the logits alone exceed the device.
 #[test]
 fn large_logits_are_reduced_by_a_fused_loss() {
     let advice = |length: u64| {
