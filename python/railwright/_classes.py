@@ -773,7 +773,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'NetworkFailuresJob': ('exposed_share', 'exposed_domain_share', 'interruption_hours', 'recovery'),
     'FailingFields': ('design', 'expected', 'sampled', 'named'),
     'Expectation': ('design', 'devices', 'classes', 'failures_per_month', 'interruptions_per_month', 'lost_hours_per_month', 'lost_share', 'mean_slowdown', 'mean_lost_devices'),
-    'ClassLoss': ('part', 'count', 'cut_off', 'stranded', 'slowed', 'touched', 'kept_alone', 'kept_neighbour', 'kept_spread', 'kept_domain', 'remark', 'rate', 'failures_per_month', 'interrupts', 'slowdown', 'response', 'lost_hours', 'lost_devices', 'lost_hours_per_month'),
+    'ClassLoss': ('part', 'count', 'cut_off', 'stranded', 'slowed', 'touched', 'kept_alone', 'kept_neighbour', 'kept_spread', 'kept_domain', 'remark', 'rate', 'failures_per_month', 'interrupts', 'slowdown', 'simulated', 'response', 'lost_hours', 'lost_devices', 'lost_hours_per_month'),
     'NetworkFailuresRate': ('fit', 'repair_hours', 'date', 'fit_source', 'repair_source', 'confidence'),
     'Flaps': ('per_month', 'seconds', 'reroute_seconds'),
     'Slow': ('per_month', 'hours', 'kept'),

@@ -304,7 +304,7 @@ class Settings(TypedDict, total=False):
     availability: float
     """Goodput: share of wall-clock time that makes training progress."""
     checkpoint_time: _Word
-    """Time from the start of a checkpoint until it is restorable. Enables the failure model of goodput."""
+    """Time from the start of a checkpoint until it can be restored. Enables the failure model of goodput."""
     storage_bandwidth: _Word
     """Bandwidth of the checkpoint storage for the whole job (alternative to checkpoint_time)."""
     checkpoint_stall: _Word

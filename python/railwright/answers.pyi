@@ -687,7 +687,7 @@ class MeasuredLayout(Record):
         """Number of parameters, which identifies the model."""
     @property
     def settings(self) -> Record:
-        """Settings of the cluster and the plan, by their keys in a run file."""
+        """Settings of the cluster and the plan, by run-file key."""
 
 class Rate(Record):
     """Rate of a kind of operators relative to the calculator's law, as a function of work."""
@@ -2586,7 +2586,7 @@ class Topic(Record):
         """Identifier."""
     @property
     def group(self) -> str:
-        """Group: `warning`, `time`, `memory`, `finding`, `concept`, ..."""
+        """Group: `warning`, `time`, `memory`, `finding`, `concept`, `term`, ..."""
     @property
     def title(self) -> str:
         """Title of one line."""
@@ -5096,6 +5096,9 @@ class ClassLoss(Record):
     @property
     def slowdown(self) -> float | None:
         """Step slowdown until the repair; `None` if the step cannot finish."""
+    @property
+    def simulated(self) -> bool:
+        """True if the slowdown is that of a simulated step without the part. Otherwise it follows from the remaining bandwidth."""
     @property
     def response(self) -> Literal["run-on", "go-without", "swap", "wait"]:
         """Action of the job."""
@@ -8876,7 +8879,7 @@ class Miss(Record):
 class Remedied(Record):
     """A remedy that makes the run fit."""
     @property
-    def change(self) -> Literal["free_degrees", "free_micro_batch", "free_recompute", "shard_everything", "offload_optimizer", "offload_activations", "offload_both", "more_devices"]:
+    def change(self) -> Literal["free_degrees", "free_micro_batch", "free_recompute", "fused_loss", "shard_everything", "offload_optimizer", "offload_activations", "offload_both", "more_devices"]:
         """Change of the run."""
     @property
     def devices(self) -> int:
@@ -8887,6 +8890,9 @@ class Remedied(Record):
     @property
     def layout(self) -> str:
         """Best layout after the change, as flags."""
+    @property
+    def software(self) -> str | None:
+        """The stack after a change of the software."""
 
 class SearchAnswer(Record):
     """Result for a requested layout: the reason why it is not the best."""

@@ -183,6 +183,15 @@ pub fn expands_beyond_the_limit(text: &str) -> bool {
     is_marked(text) && read_alone(text).is_cut
 }
 
+impl Script {
+    /// The value of a variable that the script sets to known words.
+    fn value(&self, name: &str) -> Option<String> {
+        let words = self.variables.get(name)?;
+        let is_known = words.iter().all(|word| word.unknown.is_empty());
+        is_known.then(|| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
+    }
+}
+
 /// Reads a script. `given` are variables that its own directives set; `directives` reads those of further
 /// scripts.
 pub(crate) fn read(
@@ -192,7 +201,9 @@ pub(crate) fn read(
     directives: fn(&str) -> Vec<(&'static str, String)>,
 ) -> Script {
     let mut script = run::run(text, file, context, directives);
-    for (name, made) in edits::made(&script, file, text, context) {
+    let filled = |word: &str| edits::with_values(word, |name| script.value(name));
+    let edited = edits::made(&filled, file, text, context);
+    for (name, made) in edited {
         script.written.entry(name).or_insert(made);
     }
     script

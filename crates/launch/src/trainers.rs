@@ -380,7 +380,7 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
         // A custom training loop has other defaults.
         Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
-            if common::has_own_batch(fields) {
+            if common::has_own_batch(fields, keys::is_known) {
                 return;
             }
             fields.default(

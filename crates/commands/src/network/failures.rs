@@ -113,9 +113,8 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             }),
             None => slowdown(kept, job.exposed_share),
         };
-        let mut stops = |_: usize, _: usize| match watching.is_stopped() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let mut stops = |_: usize, _: usize| {
+            if watching.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut stops));
         let simulated = RefCell::new(simulated);

@@ -3,17 +3,15 @@
 //! Responsible for: pipelines of plain substitutions with the script's values, from a template to a file.
 //! Patterns have no value here, and a file that is made in several ways has no text.
 
-use super::Script;
-use super::templates::{value, with_values};
 use crate::context::Context;
 use std::collections::BTreeMap;
 
 /// A word of a command, and whether `$` is plain text in it.
 type Quoted = (String, bool);
 
-/// The files that a script makes, by name.
+/// The files that a script makes, by name. `filled`: a word with the values of the script's variables.
 pub(super) fn made(
-    script: &Script,
+    filled: &dyn Fn(&str) -> String,
     file: &str,
     text: &str,
     context: &Context<'_>,
@@ -24,7 +22,7 @@ pub(super) fn made(
     }
     let joined = text.replace("\\\n", " ");
     for line in joined.lines().map(str::trim).filter(|line| line.contains("sed ") && line.contains('>')) {
-        let Some((target, made)) = product(line, script, file, context) else { continue };
+        let Some((target, made)) = product(line, filled, file, context) else { continue };
         match found.get(&target) {
             Some(other) if *other != made => drop(found.insert(target, None)),
             _ => drop(found.insert(target, made)),
@@ -33,10 +31,36 @@ pub(super) fn made(
     found.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
 
+/// A text with the values of its variables; one without a value stays as it is written.
+pub(super) fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        out.push_str(before);
+        let is_braced = behind.starts_with('{');
+        let start = usize::from(is_braced);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let inner = behind.get(start..).unwrap_or_default();
+        let length = inner.find(|c: char| !is_name(c)).unwrap_or(inner.len());
+        let name = inner.get(..length).unwrap_or_default();
+        let is_closed = !is_braced || inner.get(length..).is_some_and(|end| end.starts_with('}'));
+        let end = start + length + usize::from(is_braced);
+        if let Some(value) = value(name).filter(|_| is_closed) {
+            out.push_str(&value);
+            rest = behind.get(end..).unwrap_or_default();
+        } else {
+            out.push('$');
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The file of a pipeline `sed EDIT... TEMPLATE | sed EDIT... > FILE`, and its text if all of it is known.
 fn product(
     line: &str,
-    script: &Script,
+    filled: &dyn Fn(&str) -> String,
     file: &str,
     context: &Context<'_>,
 ) -> Option<(String, Option<String>)> {
@@ -46,7 +70,7 @@ fn product(
     let target = last.get(at + 1).filter(|_| last.len() == at + 2)?.clone();
     last.truncate(at);
     let known = |(word, is_plain): &Quoted| -> Option<String> {
-        let text = if *is_plain { word.clone() } else { with_values(word, |name| value(name, script)) };
+        let text = if *is_plain { word.clone() } else { filled(word) };
         (*is_plain || !text.contains('$')).then_some(text)
     };
     let target = known(&target)?;

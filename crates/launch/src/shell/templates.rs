@@ -4,6 +4,7 @@
 //! exported variables, at its time. A variable without a value keeps its name, so a reader reports it.
 
 use super::Script;
+use super::edits::with_values;
 use super::run::{MOST, Walker};
 use super::values::{Piece, Value, known};
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ impl Walker<'_> {
 /// The template of a file that a script makes, with the command that makes it: `envsubst < TEMPLATE > FILE`,
 /// `cat TEMPLATE | envsubst > FILE`.
 pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<(String, Substitution)> {
-    let name = |word: &&str| with_values(word.trim_matches(['"', '\'']), |name| value(name, script));
+    let name = |word: &&str| with_values(word.trim_matches(['"', '\'']), |name| script.value(name));
     text.lines().zip(1..).filter(|(line, _)| line.contains("envsubst")).find_map(|(line, number)| {
         let spaced = line.replace('<', " < ").replace('>', " > ").replace('|', " | ");
         let words: Vec<&str> = spaced.split_whitespace().take_while(|word| !word.starts_with('#')).collect();
@@ -86,38 +87,6 @@ pub(crate) fn template(text: &str, script: &Script, made: &str) -> Option<(Strin
 /// A text with the values of a command in place of `$NAME` and `${NAME}`.
 pub(crate) fn filled(text: &str, by: &Substitution) -> String {
     with_values(text, |name| by.value(name).cloned())
-}
-
-pub(super) fn with_values(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('$') {
-        out.push_str(before);
-        let is_braced = behind.starts_with('{');
-        let start = usize::from(is_braced);
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let inner = behind.get(start..).unwrap_or_default();
-        let length = inner.find(|c: char| !is_name(c)).unwrap_or(inner.len());
-        let name = inner.get(..length).unwrap_or_default();
-        let is_closed = !is_braced || inner.get(length..).is_some_and(|end| end.starts_with('}'));
-        let end = start + length + usize::from(is_braced);
-        if let Some(value) = value(name).filter(|_| is_closed) {
-            out.push_str(&value);
-            rest = behind.get(end..).unwrap_or_default();
-        } else {
-            out.push('$');
-            rest = behind;
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The value of a variable that the script sets to known words.
-pub(super) fn value(name: &str, script: &Script) -> Option<String> {
-    let words = script.variables.get(name)?;
-    let is_known = words.iter().all(|word| word.unknown.is_empty());
-    is_known.then(|| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

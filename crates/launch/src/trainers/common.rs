@@ -117,9 +117,9 @@ pub(super) fn calls_deepspeed(fields: &Fields<'_>) -> bool {
 }
 
 /// Tests whether a key of the program's own takes the place of the trainer's micro-batch, which then stays
-/// unset.
-pub(super) fn has_own_batch(fields: &mut Fields<'_>) -> bool {
-    let is_own = |path: &str| path.starts_with("per_device_train_batch") && !super::keys::is_known(path);
+/// unset. `is_known`: whether the trainer has a key.
+pub(super) fn has_own_batch(fields: &mut Fields<'_>, is_known: fn(&str) -> bool) -> bool {
+    let is_own = |path: &str| path.starts_with("per_device_train_batch") && !is_known(path);
     let own = fields.document.entries.iter().find(|entry| is_own(&entry.path));
     let Some(path) = own.map(|entry| entry.path.clone()) else { return false };
     if fields.draft.spec().plan.micro_batch.is_none() {

@@ -523,7 +523,7 @@ fn the_default_axes_have_the_machines_own_values_and_list_the_rest() {
     assert_eq!((gbit(&speeds.values), gbit(&speeds.left_out)), (vec![200.0, 400.0], vec![800.0]));
     assert!(own("gb200-nvl72", 1024).0.left_out.contains(&72));
     assert!(own("a100-pcie-80gb", 64).0.values.contains(&2));
-    assert!(own("gh200-96gb", 64).0.values.contains(&1));
+    assert!(own("l40s-48gb", 64).0.values.contains(&1));
     assert_eq!(gbit(&own("dgx-a100", 64).1.values), [200.0]);
     assert_eq!(gbit(&own("dgx-b300", 64).1.values), [200.0, 400.0, 800.0]);
     assert_eq!(gbit(&own("v100-pcie-32gb", 64).1.values), [100.0]);

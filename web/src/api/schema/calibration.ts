@@ -320,7 +320,7 @@ export interface MeasuredLayout {
    */
   parameters: number
   /**
-   * Settings of the cluster and the plan, by their keys in a run file.
+   * Settings of the cluster and the plan, by run-file key.
    */
   settings: {
     [k: string]: string

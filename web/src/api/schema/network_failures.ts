@@ -636,6 +636,11 @@ export interface ClassLoss {
    * Step slowdown until the repair; `null` if the step cannot finish.
    */
   slowdown: number | null
+  /**
+   * True if the slowdown is that of a simulated step without the part. Otherwise it follows from the
+   * remaining bandwidth.
+   */
+  simulated: boolean
   response: Response
   /**
    * Device-hours that one failure costs.

@@ -134,6 +134,7 @@ export type Change =
   | 'free_degrees'
   | 'free_micro_batch'
   | 'free_recompute'
+  | 'fused_loss'
   | 'shard_everything'
   | 'offload_optimizer'
   | 'offload_activations'
@@ -1028,6 +1029,10 @@ export interface Remedied {
    * Best layout after the change, as flags.
    */
   layout: string
+  /**
+   * The stack after a change of the software.
+   */
+  software?: string | null
 }
 /**
  * Result for a requested layout: the reason why it is not the best.

@@ -24,7 +24,7 @@ export interface Topic {
    */
   id: string
   /**
-   * Group: `warning`, `time`, `memory`, `finding`, `concept`, ...
+   * Group: `warning`, `time`, `memory`, `finding`, `concept`, `term`, ...
    */
   group: string
   /**
