@@ -224,6 +224,9 @@ fn brief_loss(
     })
 }
 
+/// Factor of a simulated step without a part of a class, if it has one.
+type OfClass<'a> = &'a dyn Fn(&Class) -> Option<f64>;
+
 /// One class. Notation: N devices; a step that takes `s` times as long; `touched` devices in the affected
 /// domains; R hours to the repair; I hours for an interruption (0 if no connection breaks). A failure costs:
 ///
@@ -238,7 +241,7 @@ fn loss(
     rate: &Rate,
     design: &Design,
     job: &Job,
-    (slowdown, simulated): (&dyn Fn(f64) -> Option<f64>, &dyn Fn(&Class) -> Option<f64>),
+    (slowdown, simulated): (&dyn Fn(f64) -> Option<f64>, OfClass<'_>),
 ) -> ClassLoss {
     let n = design.devices as f64;
     let repair = rate.repair_hours;

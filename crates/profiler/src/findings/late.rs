@@ -20,7 +20,9 @@ pub(super) fn mark(context: &Context<'_>, found: &mut [Finding]) {
         let sum = times.entry(name).or_default();
         *sum = (sum.0 + part.time, sum.1 + part.absorbed);
     }
-    found.iter_mut().for_each(|one| bound(one, &times));
+    for one in found.iter_mut() {
+        bound(one, &times);
+    }
 }
 
 /// Marks a finding; times by kernel are (all, before late launches).

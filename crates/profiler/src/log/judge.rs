@@ -259,7 +259,9 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     let mut warnings = Vec::new();
     let highest = described.iter().filter_map(|segment| segment.mfu).fold(0.0, f64::max);
     if highest > 1.0 {
-        described.iter_mut().for_each(|segment| segment.mfu = segment.mfu.filter(|mfu| *mfu <= 1.0));
+        for segment in &mut described {
+            segment.mfu = segment.mfu.filter(|mfu| *mfu <= 1.0);
+        }
         let message = format!(
             "the log has {highest:.2} times the peak FLOP/s: another accelerator or run, or the FLOP/s of all devices; there is no MFU"
         );
