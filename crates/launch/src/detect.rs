@@ -189,13 +189,28 @@ fn others(text: &str) -> Vec<Sighting> {
     if head.lines().take(4).any(|line| line.contains("GPU0") && line.contains("Affinity")) {
         seen.push(certain(Format::Topology, "a header with `GPU0` and `Affinity`"));
     }
-    let sections = ["[model]", "[cluster]", "[plan]"];
-    let found: Vec<&str> =
-        sections.into_iter().filter(|s| self::head(text).lines().any(|line| line.trim() == *s)).collect();
+    let found = run_sections(self::head(text));
     if found.len() > 1 {
         seen.push(certain(Format::RunFile, &format!("the sections {}", found.join(" and "))));
     }
     seen
+}
+
+/// Sections of a run file in a text: `[model]`, or `model = "..."` and `model.name = "..."` in what is TOML.
+fn run_sections(text: &str) -> Vec<&'static str> {
+    let is_head = |line: &str, section: &str| line.trim() == section;
+    let is_key = |line: &str, section: &str| {
+        let rest = line.strip_prefix(section.trim_matches(['[', ']'])).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(['=', '.']))
+    };
+    let with = |is_in: &dyn Fn(&str, &str) -> bool| -> Vec<&'static str> {
+        let sections = ["[model]", "[cluster]", "[plan]"].into_iter();
+        sections.filter(|section| text.lines().any(|line| is_in(line, section))).collect()
+    };
+    let heads = with(&is_head);
+    let all = with(&|line, section| is_head(line, section) || is_key(line, section));
+    // Python assigns to names of these words too.
+    if all.len() > heads.len() && text.parse::<toml::Table>().is_err() { heads } else { all }
 }
 
 /// Tests whether a JSON text has a top-level key, without parsing the numbers of a large one.

@@ -1,6 +1,7 @@
 //! `explain`: meaning of a number, a warning or a convention, its computation, and its source.
 
 use railwright_calculator::estimate::{Topic, topic, topics};
+use railwright_spec::topic::is_same_name;
 use railwright_calculator::software;
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
@@ -35,10 +36,9 @@ fn terms() -> impl Iterator<Item = Topic> {
     })
 }
 
-/// Tests whether a term has a name, in any case and with spaces, hyphens or underscores.
+/// Tests whether a term has a name.
 fn has_name(term: &Topic, name: &str) -> bool {
-    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");
-    term.title.split(", ").any(|own| plain(own) == plain(name))
+    term.title.split(", ").any(|own| is_same_name(own, name))
 }
 
 /// A topic of any desk by its identifier.

@@ -20,6 +20,12 @@ pub struct Topic {
     pub text: String,
 }
 
+/// Tests whether two names are equal in any case, with spaces, hyphens or underscores between words.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");
+    plain(one) == plain(other)
+}
+
 /// Topics of a file, in its order.
 pub fn parse(text: &'static str) -> Vec<Topic> {
     let mut all = Vec::new();
@@ -28,12 +34,8 @@ pub fn parse(text: &'static str) -> Vec<Topic> {
         for topic in rest.split("\n## ").skip(1) {
             let Some((head, text)) = topic.split_once('\n') else { continue };
             let Some((id, title)) = head.split_once(": ") else { continue };
-            all.push(Topic {
-                id: id.to_owned(),
-                group,
-                title: title.to_owned(),
-                text: text.trim_matches('\n').to_owned(),
-            });
+            let text = text.trim_matches('\n').to_owned();
+            all.push(Topic { id: id.to_owned(), group, title: title.to_owned(), text });
         }
     }
     all

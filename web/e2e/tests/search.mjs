@@ -18,21 +18,21 @@ export default async function ({ browser, url }) {
 
 const answered = async (page) => {
   await page.waitForSelector('[aria-label=Ranking] tbody tr', { timeout: 120_000 })
-  await page.waitForFunction(() => !document.body.textContent.includes('looking for the rest'), null, { timeout: 120_000 })
+  await page.waitForFunction(() => !document.body.textContent.includes('computing the rest'), null, { timeout: 120_000 })
   await page.waitForFunction(() => !location.hash.includes('s.why') || document.querySelector('[aria-label="Why not"] code'), null, {
     timeout: 120_000,
   })
 }
 
-/** A strategy that is asked about, by controls alone. */
+/** A layout that is asked about, by controls alone. */
 async function whyNot(browser, url) {
   const view = await openPage(browser, url, { fragment: `${RUN}&s.ran=1` })
   const { page } = view
   await answered(page)
   const panel = page.getByRole('region', { name: 'Why not' })
   for (const [name, title] of [
-    ['tp', 'Strategy'],
-    ['pp', 'Strategy 1'],
+    ['tp', 'Layout'],
+    ['pp', 'Layout 1'],
   ]) {
     await panel.getByRole('combobox', { name: title, exact: true }).click()
     await page.keyboard.type(name)

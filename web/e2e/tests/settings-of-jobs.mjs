@@ -144,7 +144,7 @@ async function map(browser, binary) {
     // A run with more FLOPs than the devices have splits no compute.
     const run = 'model=llama-3-8b&cluster=dgx-h100&gpus=16&tp=2&t.run=1'
     await page.evaluate((of) => (location.hash = `${location.hash.replace(/&t\.(layout|map|tab)=[^&]*/g, '')}&${of}`), run)
-    await page.waitForSelector('.warn:has-text("imply an MFU")', { timeout: 60_000 })
+    await page.waitForSelector('.warn:has-text("there is no MFU")', { timeout: 60_000 })
     await page.waitForSelector('text=Step breakdown')
     await view.settled()
     const breakdown = await page.locator('.chart', { hasText: 'Step breakdown' }).first().innerText()

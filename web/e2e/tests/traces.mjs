@@ -48,7 +48,7 @@ export default async ({ browser, url }) => {
   await page.locator('.traces-job > summary').click()
   await page.getByLabel(/The calculator’s run/).check()
   // The FLOPs of that run exceed what the devices of this job can do, so they are not its own.
-  await page.waitForSelector('text=MFU is hidden', { timeout: 60_000 })
+  await page.waitForSelector('text=there is no MFU', { timeout: 60_000 })
   // Sizes of the layout by controls, the innermost first.
   for (const name of ['DP', 'PP']) {
     await page.getByRole('combobox', { name: 'Layout' }).click()

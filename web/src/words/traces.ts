@@ -179,8 +179,6 @@ export const stepTime = 'step time'
 export const atLeast = 'at least '
 export const aStepOf = (stepTimeNs: Part, value: Part) => `Step time ${stepTimeNs}: ${value}`
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
-export const theRunIsNotThisJob = (mfu: Part) =>
-  `The FLOPs set under “This job” imply an MFU of ${mfu}, so they do not match this job. MFU is hidden.`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
 export const noFindingCostsMoreThan = 'No finding exceeds the noise.'

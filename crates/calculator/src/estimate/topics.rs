@@ -8,7 +8,7 @@ use crate::software::{self, Software};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 pub use railwright_spec::topic::Topic;
-use railwright_spec::topic::parse;
+use railwright_spec::topic::{is_same_name, parse};
 
 const TEXT: &str = include_str!("topics/topics.md");
 
@@ -36,13 +36,11 @@ pub fn topics() -> Vec<Topic> {
 /// breakdown at any depth match their longest documented prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
-    let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-', '_'], "");
     let mut wanted = id.trim();
     loop {
-        let is_meant = |name: &str| name == wanted || plain(name) == plain(wanted);
-        let known = ALIASES.iter().find(|(alias, _)| is_meant(alias)).map_or(wanted, |(_, id)| id);
+        let known = ALIASES.iter().find(|(alias, _)| is_same_name(alias, wanted)).map_or(wanted, |(_, id)| id);
         let by_name = all.iter().find(|t| t.id == known);
-        let is_same = |t: &&Topic| plain(&t.id) == plain(known) || plain(&t.title) == plain(known);
+        let is_same = |t: &&Topic| is_same_name(&t.id, known) || is_same_name(&t.title, known);
         if let Some(found) = by_name.or_else(|| all.iter().find(is_same)) {
             return Ok(found.clone());
         }

@@ -109,6 +109,8 @@ fn unknown_keys_are_reported_with_the_nearest() {
             "valid here: `availability`, `checkpoint_stall`, `checkpoint_time`, `part_rates`, `storage_bandwidth`, `tokens`"
         )
     );
+    assert!(refused("gpus = 8\n").ends_with("| did you mean `cluster.devices`?"));
+    assert!(refused("[plan]\ngpus = 8\n").ends_with("| did you mean `cluster.devices`?"));
     assert_eq!(
         refused("[plan.overlap]\ntensr = true\n").split(" | ").last(),
         Some("did you mean `plan.overlap.tensor`?")

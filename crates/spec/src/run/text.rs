@@ -117,8 +117,12 @@ impl Keys<'_> {
         beside.sort_unstable();
         beside.dedup();
         let near = nearest(last, beside.iter().copied());
-        let ends: Vec<(&str, &str)> =
-            known.iter().map(|p| (p.rsplit('.').next().unwrap_or(p), p.as_str())).collect();
+        let aliases = ALIASES.iter().filter(|(_, real)| self.find(real).is_some()).copied();
+        let ends: Vec<(&str, &str)> = known
+            .iter()
+            .map(|p| (p.rsplit('.').next().unwrap_or(p), p.as_str()))
+            .chain(aliases.map(|(alias, real)| (alias.rsplit('.').next().unwrap_or(alias), real)))
+            .collect();
         let elsewhere = ends.iter().find(|(end, _)| *end == last).map(|(_, whole)| *whole).or_else(|| {
             let near_end = nearest(last, ends.iter().map(|e| e.0));
             near_end.first().and_then(|near| ends.iter().find(|e| e.0 == *near)).map(|e| e.1)

@@ -119,7 +119,7 @@ export default function Machines() {
           </button>
         </form>
       </section>
-      <ProgressLine state={state} unit="strategies" onStop={() => sizing.stop()} />
+      <ProgressLine state={state} unit="layouts" onStop={() => sizing.stop()} />
       <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">

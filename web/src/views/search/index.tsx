@@ -106,7 +106,7 @@ export default function Search() {
   return (
     <div class="view search">
       <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
-      <ProgressLine state={state} unit="strategies" onStop={() => ranking.stop()} />
+      <ProgressLine state={state} unit="layouts" onStop={() => ranking.stop()} />
       <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">

@@ -39,7 +39,7 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
             {texts.explain}
           </button>
         </form>
-        <ProgressLine state={state} unit="strategies" onStop={() => whyNot.stop()} />
+        <ProgressLine state={state} unit="layouts" onStop={() => whyNot.stop()} />
         {state.problems.length > 0 && <Problems problems={state.problems} />}
         {answers.map((one) => (
           <Verdict key={one.named} one={one} />

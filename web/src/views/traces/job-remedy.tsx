@@ -5,7 +5,7 @@ import * as texts from '../../words/traces'
 /** Doubts that sizes of the layout settle. */
 const LAYOUT = ['exposed-other', 'groups-inferred-from-ends']
 /** Doubts that the run of the job settles. */
-const RUN = ['trace-unknown-mfu']
+const RUN = ['trace-unknown-mfu', 'flop-exceed-compute']
 
 export function JobRemedy({ id }: { readonly id: string }) {
   const isLayout = LAYOUT.includes(id)

@@ -76,12 +76,6 @@ export function besideOf({ cluster, gpus, set }: Arguments): Arguments {
   return { ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}), ...(set ? { set } : {}) }
 }
 
-/** Options without the run and its FLOPs. */
-export function withoutFlops(job: Arguments): Arguments {
-  const { run, cluster, gpus, set, 'model-flops': flops, ...others } = job
-  return others
-}
-
 /** Only the options of `comm` and `stragglers`. */
 export function readingOf(job: Arguments): Arguments {
   return job.layout === undefined ? {} : { layout: job.layout }

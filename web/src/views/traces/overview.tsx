@@ -1,45 +1,35 @@
 // The overview: breakdown of a step, findings with their cost, and the same time top-down to kernels. Responsible for: bars, findings with
 // links to their places, the tree. Parts are shown unrounded, so that they add up.
 import { useState } from 'preact/hooks'
-import { useAnswer } from '../../api/live'
 import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
 import { withUnits } from '../../state/program-text'
 import { percent, span } from '../../timeline/time'
-import { Loading, Ticked } from '../../ui/states'
+import { Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
 import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
 import { nameOf } from './interest'
-import { withoutFlops } from './job'
 import { JobRemedy } from './job-remedy'
 import { Note } from './note'
 import { Tree } from './tree'
 import { type Finding, type Kernel, type Line, type Profile, classOf, signed, words } from './types'
 import * as texts from '../../words/traces'
 
-export function Overview({ profile, paths, job }: TabProps) {
-  // More than the peak of the devices: the FLOPs are those of another job, and so is the ideal time that they take out of compute.
-  const isImpossible = profile.utilisation !== null && profile.utilisation > 1
-  const without = useAnswer<Profile>('profile', isImpossible ? { paths, ...withoutFlops(job), depth: 4, top: 60 } : null)
-  const split = isImpossible ? without.answer : profile
+export function Overview({ profile }: TabProps) {
   return (
     <div class="traces-grid">
-      <Head profile={profile} isImpossible={isImpossible} />
-      {split ? (
-        <ChartFrame title={texts.whereAStepGoes} about={texts.meanOverRanksAndSteps2} name="step" rows={() => rowsOf(split)}>
-          {(width) => <Waterfall profile={split} width={width} />}
-        </ChartFrame>
-      ) : (
-        <Loading heights={[300]} label={texts.readingTheTraces} />
-      )}
+      <Head profile={profile} />
+      <ChartFrame title={texts.whereAStepGoes} about={texts.meanOverRanksAndSteps2} name="step" rows={() => rowsOf(profile)}>
+        {(width) => <Waterfall profile={profile} width={width} />}
+      </ChartFrame>
       <Findings profile={profile} />
       <section class="panel traces-panel traces-wide" aria-label={texts.topDown}>
         <h2>
           {texts.topDown} <span class="muted">{texts.labelPhaseFamilyKernelTime}</span>
         </h2>
-        <Tree profile={split ?? profile} />
+        <Tree profile={profile} />
       </section>
       <section class="panel traces-panel traces-wide" aria-label={texts.kernels}>
         <h2>
@@ -66,7 +56,9 @@ export function Overview({ profile, paths, job }: TabProps) {
 /** Shares below this are left out. */
 const SMALLEST = 0.0005
 
-function Head({ profile, isImpossible }: { profile: Profile; isImpossible: boolean }) {
+function Head({ profile }: { profile: Profile }) {
+  // The FLOPs of the run that was set are not those of these traces.
+  const refused = profile.utilisation === null && profile.warnings.find((warning) => warning.id === 'flop-exceed-compute')
   const limits = profile.hardware
     .filter((part) => part.share >= SMALLEST)
     .map((part) => `${words(part.name)} ${percent(part.share)}`)
@@ -81,13 +73,17 @@ function Head({ profile, isImpossible }: { profile: Profile; isImpossible: boole
     ],
     ['steps', profile.steps.length.toLocaleString('en')],
     ...(profile.device ? [['on', profile.device] as const] : []),
-    ...(profile.utilisation !== null && !isImpossible ? [['MFU', percent(profile.utilisation)] as const] : []),
+    ...(profile.utilisation !== null ? [['MFU', percent(profile.utilisation)] as const] : []),
     ...(limits ? [[texts.limitedBy, limits] as const] : []),
     ['clocks', withUnits(profile.clocks)],
   ]
   return (
     <>
-      {isImpossible && <p class="warn traces-wide">{texts.theRunIsNotThisJob(percent(profile.utilisation ?? 0))}</p>}
+      {refused && (
+        <p class="warn traces-wide">
+          <Ticked text={refused.message} /> <JobRemedy id={refused.id} />
+        </p>
+      )}
       <dl class="traces-head traces-wide">
         {facts.map(([name, value]) => (
           <div key={name}>
