@@ -121,7 +121,7 @@ export default async ({ browser, url }) => {
   await page.evaluate((hash) => (location.hash = hash), at('sql').slice(1))
   await page.waitForSelector('#traces-sql')
   await page.evaluate((hash) => (location.hash = hash), at('nowhere').slice(1))
-  await page.waitForSelector('text=names the part “nowhere”')
+  await page.waitForSelector('text=the tab “nowhere”, which does not exist')
   // A cost that several findings contain is marked, and the sum has it once.
   await page.waitForSelector('.traces-cost:has-text("is also in other findings")')
   check(/findings together: at most .* per step/.test(await page.locator('.traces-joint').innerText()), 'the joint cost is not shown')
