@@ -109,3 +109,32 @@ fn files_of_tests_may_be_outside() {
         "const A: &str = include_str!(\"a.md\");\n#[cfg(test)]\nconst B: &str = include_str!(\"../b.md\");\n";
     assert_eq!(embedded(code), ["a.md"]);
 }
+
+/// A package that lists its tests runs no other file: each file in `tests` must be listed or be a module of one
+/// that is.
+#[test]
+fn every_file_of_listed_tests_is_run() {
+    let mut checked = 0;
+    for entry in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let folder = entry.expect("an entry").path();
+        let manifest: Table = read(&folder.join("Cargo.toml")).parse().expect("a manifest");
+        if manifest["package"].get("autotests").and_then(Value::as_bool) != Some(false) {
+            continue;
+        }
+        let targets = manifest["test"].as_array().expect("targets").iter();
+        let listed: Vec<String> = targets.filter_map(|t| t["path"].as_str()).map(str::to_owned).collect();
+        let roots: String = listed.iter().map(|path| read(&folder.join(path))).collect();
+        for file in std::fs::read_dir(folder.join("tests")).expect("tests") {
+            let path = file.expect("an entry").path();
+            if path.extension().is_none_or(|end| end != "rs") {
+                continue;
+            }
+            let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+            let is_run = listed.contains(&format!("tests/{name}.rs"))
+                || roots.lines().any(|line| line == format!("mod {name};"));
+            assert!(is_run, "{}: no target of the package includes it", path.display());
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "only {checked} files");
+}

@@ -4,9 +4,7 @@
 //! Responsible for: front ends that had no reader, and values that were read from a relative of the right
 //! model. A value here was determined by reading that file.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use folder::{check, value};
 
 use railwright_launch::{Context, Launch, RemarkKind, read_with};

@@ -1,9 +1,7 @@
 //! Causes of silent errors and of partial readings in an unseen draw of public launch files (eleventh,
 //! November 2026), each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use railwright_launch::{Launch, RemarkKind};
 
 fn launch(text: &str, file: &str) -> Launch {

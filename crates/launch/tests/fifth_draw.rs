@@ -4,9 +4,7 @@
 //! Responsible for: sizes and shards that were read as a default although the file sets them, and jobs that
 //! wrap a configuration. A value here was determined by reading that file.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use folder::check;
 
 use railwright_launch::{Launch, RemarkKind};

@@ -4,9 +4,7 @@
 //! Responsible for: flags that were read as their opposite or not at all, and scripts that name a
 //! configuration. A value here was determined by reading that file.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use folder::check;
 
 use railwright_launch::{Context, Format, Launch, RemarkKind, detect, read_with};

@@ -1,9 +1,7 @@
 //! Causes of silent errors and of refusals in an unseen draw of public launch files (ninth, November 2026),
 //! each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use railwright_launch::{Format, Launch, RemarkKind, detect, read};
 
 fn launch(text: &str, file: &str) -> Launch {

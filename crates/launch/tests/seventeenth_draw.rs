@@ -1,11 +1,8 @@
 //! Causes of silent errors, of false remarks and of poor messages in an unseen draw of public launch files
 //! (seventeenth, November 2026), each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-#[path = "support/remarks.rs"]
-mod remarks;
-
+use crate::folder;
+use crate::remarks;
 use railwright_launch::{Launch, RemarkKind};
 use remarks::has;
 

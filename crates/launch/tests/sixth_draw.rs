@@ -4,9 +4,7 @@
 //! Responsible for: keys that passed as harmless, and files that another reader claimed. A value here was
 //! determined by reading that file.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use folder::check;
 
 use railwright_launch::{Format, Launch, RemarkKind, detect};

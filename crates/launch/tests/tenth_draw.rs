@@ -1,9 +1,7 @@
 //! Causes of silent errors in an unseen draw of public launch files (tenth, November 2026), each with a text
 //! of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-
+use crate::folder;
 use railwright_launch::{Launch, RemarkKind, detect, read};
 
 fn launch(text: &str) -> Launch {

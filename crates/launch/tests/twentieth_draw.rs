@@ -1,13 +1,9 @@
 //! Causes of silent errors and of poor messages in an unseen draw of public launch files (twentieth,
 //! November 2026), each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-#[path = "support/refused.rs"]
-mod refused;
-#[path = "support/remarks.rs"]
-mod remarks;
-
+use crate::folder;
+use crate::refused;
+use crate::remarks;
 use railwright_launch::RemarkKind;
 use refused::refused;
 use remarks::has;

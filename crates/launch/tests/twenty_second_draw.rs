@@ -1,11 +1,8 @@
 //! Causes of silent errors, of missing settings and of poor messages in an unseen draw of public launch
 //! files (twenty-second, November 2026), each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-#[path = "support/remarks.rs"]
-mod remarks;
-
+use crate::folder;
+use crate::remarks;
 use folder::Folder as Own;
 use railwright_launch::{Context, Launch, RemarkKind, read_with};
 use remarks::has;

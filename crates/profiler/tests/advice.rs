@@ -3,8 +3,7 @@
 //! Responsible for: the remedy that the recorded events support (fixtures/traces/SOURCES.md has the sources).
 //! Excludes costs.
 
-mod jobs;
-
+use crate::jobs;
 use jobs::job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{Finding, OneByOne, Options, profile};

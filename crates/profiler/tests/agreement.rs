@@ -3,8 +3,7 @@
 //! Responsible for: every bundled job of several ranks. Reports are those of `profile`, `stragglers`,
 //! `pipeline` and `comm`.
 
-mod jobs;
-
+use crate::jobs;
 use railwright_profiler::attribution::joined_straggler_report;
 use railwright_profiler::collectives::{InSteps, RankCommunication, joined_communication_report};
 use railwright_profiler::joined::{JoinOptions, join};

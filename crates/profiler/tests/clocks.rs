@@ -3,8 +3,7 @@
 //! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces,
 //! compared with the known clocks. Excludes sets with one rank.
 
-mod jobs;
-
+use crate::jobs;
 use jobs::{job, table};
 use proptest::prelude::*;
 use railwright_profiler::Job;

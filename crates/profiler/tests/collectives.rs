@@ -3,8 +3,7 @@
 //! Responsible for: every row of the reference tables, and the answers for whole sets. Clocks stay as
 //! recorded if the answers are from recorded clocks.
 
-mod jobs;
-
+use crate::jobs;
 use jobs::{job, table};
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::collectives::{CommunicationReport, communication_report};

@@ -1,11 +1,8 @@
 //! Pipeline reports of recorded jobs, compared with derived answers
 //! (`fixtures/traces/reference/truth/CASES.csv`).
 
-mod support;
-
-#[path = "support/schedule.rs"]
-mod schedule;
-
+use crate::schedule;
+use crate::support;
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::passes::Passes;
 use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Question, page};

@@ -1,9 +1,7 @@
 //! Passes without annotations, cut by messages on the device's clock, on synthetic jobs: the lead of hosts
 //! must not matter.
 
-#[path = "support/schedule.rs"]
-mod schedule;
-
+use crate::schedule;
 use railwright_profiler::joined::Joined;
 use railwright_profiler::passes::{Pass, PassKind, Passes};
 use railwright_profiler::pipeline::{PipelinePage, Question, from_job, page};

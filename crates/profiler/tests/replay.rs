@@ -1,8 +1,7 @@
 //! Replays of recorded jobs, compared with derived answers
 //! (`fixtures/traces/reference/pipeline/primus_whatif.csv`, `reference/truth/CASES.csv`).
 
-mod support;
-
+use crate::support;
 use railwright_profiler::passes::{PassKind, Passes};
 use railwright_profiler::replay::{Replay, Subset};
 

@@ -1,8 +1,6 @@
 //! Properties of the replay of any job, on synthetic jobs.
 
-#[path = "support/schedule.rs"]
-mod schedule;
-
+use crate::schedule;
 use proptest::prelude::*;
 use railwright_profiler::passes::{Pass, PassKind};
 use railwright_profiler::pipeline::{Cause, Question, page, picture};

@@ -2,8 +2,7 @@
 //!
 //! Responsible for: calls, shapes, formats and passes of GEMMs, and transfers of collectives.
 
-mod jobs;
-
+use crate::jobs;
 use jobs::job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::samples::{Part, SampleOptions, samples};

@@ -1,5 +1,6 @@
 //! Traces of inference servers: steps by mode, the waterfall of each mode, no advice on training.
 
+use crate::support;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};
 use railwright_profiler::serving::{Mode, ModeRow, Server};
@@ -8,7 +9,6 @@ use railwright_profiler::windows::CutBy;
 use railwright_profiler::{Job, RankTrace as Trace};
 
 #[allow(dead_code)]
-mod support;
 
 fn report(mut job: Job, options: &Options) -> Report {
     let joined = join(&mut job, &JoinOptions::default());

@@ -2,8 +2,7 @@
 //!
 //! Responsible for: reference answers for whole sets. Excludes properties that only synthetic jobs can show.
 
-mod jobs;
-
+use crate::jobs;
 use jobs::job;
 use railwright_profiler::RankTrace;
 use railwright_profiler::attribution::{CauseClass, Kind, StragglerReport, Verdict, straggler_report};

@@ -1,8 +1,7 @@
 //! Recordings without groups, steps and passes: only kernels, as from Nsight Systems and old versions of
 //! PyTorch.
 
-mod jobs;
-
+use crate::jobs;
 use proptest::prelude::*;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::groups::{Evidence, Layout, RankSet};

@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
 #[allow(dead_code, reason = "other tests use the rest")]
-mod jobs;
-
+use crate::jobs;
 use railwright_profiler::compare::compare;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::measured::step;

@@ -1,11 +1,11 @@
 //! `explain`: meaning of a number, a warning or a convention, its computation, and its source.
 
 use railwright_calculator::estimate::{Topic, topic, topics};
-use railwright_spec::topic::is_same_name;
 use railwright_calculator::software;
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
 use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::topic::is_same_name;
 use serde::Serialize;
 
 /// One topic.

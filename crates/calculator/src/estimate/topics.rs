@@ -38,7 +38,8 @@ pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
     let mut wanted = id.trim();
     loop {
-        let known = ALIASES.iter().find(|(alias, _)| is_same_name(alias, wanted)).map_or(wanted, |(_, id)| id);
+        let known =
+            ALIASES.iter().find(|(alias, _)| is_same_name(alias, wanted)).map_or(wanted, |(_, id)| id);
         let by_name = all.iter().find(|t| t.id == known);
         let is_same = |t: &&Topic| is_same_name(&t.id, known) || is_same_name(&t.title, known);
         if let Some(found) = by_name.or_else(|| all.iter().find(is_same)) {
