@@ -8,8 +8,6 @@ use railwright_profiler::trace::{GpuActivity, HostActivity, HostKind, RankTrace}
 use railwright_profiler::windows::CutBy;
 use railwright_profiler::{Job, RankTrace as Trace};
 
-#[allow(dead_code)]
-
 fn report(mut job: Job, options: &Options) -> Report {
     let joined = join(&mut job, &JoinOptions::default());
     profile(&job, &joined, options, &OneByOne).expect("a profile").report

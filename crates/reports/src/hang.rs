@@ -190,14 +190,27 @@ fn of_records(hang: &Hang, document: &mut Document) {
                 format!(", {from}: every collective that was entered has ended").into(),
             ]);
         }
-        Some(true) => document.spans(vec![Cell::new("hang detected", Tone::Bad), format!(", {from}").into()]),
+        Some(true) => {
+            let cause = match &hang.roots[..] {
+                [only] => sentence(only),
+                several => format!("{} causes", several.len()),
+            };
+            let detected = Cell::new("hang detected", Tone::Bad);
+            document.spans(if hang.roots.is_empty() {
+                vec![detected, format!(", {from}").into()]
+            } else {
+                vec![detected, ": ".into(), Cell::new(cause, Tone::Strong), format!("; {from}").into()]
+            });
+        }
     }
     of_damaged(hang, document);
     if hang.stuck.is_empty() {
         return;
     }
     for root in &hang.roots {
-        document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
+        if hang.roots.len() > 1 {
+            document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
+        }
         let mut pairs: Vec<(&str, Cell)> = Vec::new();
         if !root.victims.is_empty() {
             pairs.push(("blocked", human::ranks(&root.victims).into()));

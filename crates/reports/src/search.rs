@@ -162,8 +162,9 @@ impl Answered {
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        document.spans(vec![Cell::new(time, Tone::Good), format!(", {likely} likely to fit").into()]);
-        document.paragraph(format!("layout: {}", best.short_layout));
+        let layout = Cell::new(best.short_layout.as_str(), Tone::Strong);
+        let rest = format!(", {likely} likely to fit");
+        document.spans(vec![layout, ": ".into(), Cell::new(time, Tone::Good), rest.into()]);
         document.paragraph(format!(
             "50% interval {} to {}, 90% {} to {}; {}",
             human::seconds(interval.half_low),

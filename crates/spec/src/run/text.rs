@@ -101,28 +101,18 @@ impl Keys<'_> {
         let known = self.paths();
         let shown = crate::human::shorten(path);
         let problem = Problem::new(format!("unknown key `{shown}`")).at_key(shown.clone());
+        let aliases = ALIASES.iter().filter(|(_, real)| self.find(real).is_some());
+        let names = known.iter().map(|path| (path.as_str(), path.as_str())).chain(aliases.copied());
+        let names: Vec<(&str, &str)> = names.collect();
         // Nearest key under the same parent, else the nearest of all.
-        let mut beside: Vec<&str> = known
-            .iter()
-            .filter_map(|p| {
-                if parent.is_empty() { Some(p.as_str()) } else { p.strip_prefix(parent)?.strip_prefix('.') }
-            })
-            .map(|rest| rest.split('.').next().unwrap_or(rest))
-            .chain(
-                ALIASES
-                    .iter()
-                    .filter_map(|(alias, _)| alias.rsplit_once('.').filter(|a| a.0 == parent).map(|a| a.1)),
-            )
-            .collect();
+        let prefix = if parent.is_empty() { String::new() } else { format!("{parent}.") };
+        let under = names.iter().filter_map(|(name, _)| name.strip_prefix(&prefix)?.split('.').next());
+        let mut beside: Vec<&str> = under.collect();
         beside.sort_unstable();
         beside.dedup();
         let near = nearest(last, beside.iter().copied());
-        let aliases = ALIASES.iter().filter(|(_, real)| self.find(real).is_some()).copied();
-        let ends: Vec<(&str, &str)> = known
-            .iter()
-            .map(|p| (p.rsplit('.').next().unwrap_or(p), p.as_str()))
-            .chain(aliases.map(|(alias, real)| (alias.rsplit('.').next().unwrap_or(alias), real)))
-            .collect();
+        let ends: Vec<(&str, &str)> =
+            names.iter().map(|(name, real)| (name.rsplit('.').next().unwrap_or(name), *real)).collect();
         let elsewhere = ends.iter().find(|(end, _)| *end == last).map(|(_, whole)| *whole).or_else(|| {
             let near_end = nearest(last, ends.iter().map(|e| e.0));
             near_end.first().and_then(|near| ends.iter().find(|e| e.0 == *near)).map(|e| e.1)
