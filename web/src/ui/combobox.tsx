@@ -123,7 +123,10 @@ export function Combobox(props: Props) {
         title={(current?.title ?? props.value) || props.placeholder}
         onMouseDown={() => !open && setTimeout(start)}
         onInput={(event) => {
-          setText(event.currentTarget.value)
+          // Keys before the list opens follow the shown value.
+          const shown = latest.current === null ? (current?.title ?? props.value) : ''
+          const { value } = event.currentTarget
+          setText(value.startsWith(shown) ? value.slice(shown.length) : value)
           setActive(0)
         }}
         onBlur={() => setText(null)}
