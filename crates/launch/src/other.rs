@@ -68,7 +68,8 @@ fn parse(
         let is_none = |data: &Data| matches!(data, Data::Integer(n) if *n < 0);
         document.entries.retain(|entry| {
             let is_call = matches!(parts::last(&entry.path).as_str(), "_target_" | "_args_");
-            !is_call && !(entry.path.starts_with("args.") && is_none(&entry.data))
+            let is_unset = entry.path.starts_with("args.") && is_none(&entry.data);
+            !is_call && !is_unset
         });
         return Some((document, Some(recipe)));
     }

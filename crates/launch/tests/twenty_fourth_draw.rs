@@ -178,3 +178,15 @@ fn transformer_engines_loss_replaces_its_logits() {
     assert!(!software("--cross-entropy-loss-fusion").contains("in-place-loss"));
     assert!(!software("--cross-entropy-fusion-impl te").contains("in-place-loss"));
 }
+
+/// Whether a loop runs may depend on a file; one over the script's arguments has no iteration without them.
+#[test]
+fn a_loop_with_an_unknown_condition_is_read() {
+    let body = "do\n  deepspeed --module openrlhf.cli.train_dpo --pretrain Qwen/Qwen3-8B --train_batch_size 64 --micro_train_batch_size 2 --max_len 4096 --zero_stage 3\ndone\n";
+    let unknown = format!(
+        "set -x\nstep=0\nif [ -f state ]; then\n  step=$(cat state)\nfi\nwhile (($step < 6)); {body}"
+    );
+    folder::check(&folder::read(&unknown, "run.sh", &[]), &[("plan.micro_batch", "2")]);
+    let over_arguments = format!("set -x\nwhile [ $# -gt 0 ]; {body}");
+    assert!(read_with(&over_arguments, "run.sh", &Context::default()).is_none());
+}

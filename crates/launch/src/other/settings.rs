@@ -67,7 +67,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     }
     let list: Vec<String> = dimensions.iter().take(8).map(|path| fields.source(path).0).collect();
     let (_, line) = fields.source(first);
-    let why = "its keys set dimensions, not the architecture: pass `--model` with a name of the catalogue or a config.json";
+    let why = "its keys set dimensions, not the architecture: pass the model or its config.json, as in `estimate config.json --launch FILE`";
     fields.draft.leave_open(key, &list.join(", "), line, why);
     fields.draft.remark(RemarkKind::Unresolved, &list.join(", "), line, why);
 }
