@@ -7,8 +7,8 @@ use crate::context::Written;
 use crate::reader::{Evidence, Strength};
 use crate::readers::readers;
 use crate::{
-    Context, Format, Launch, environment, foreign, manifest, megatron, other, primus, rl, several, shell,
-    started, trainers,
+    Context, Format, Launch, Remark, RemarkKind, environment, foreign, manifest, megatron, other, primus,
+    python, rl, several, shell, started, trainers,
 };
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -50,8 +50,13 @@ fn kinds(text: &str) -> Vec<Sighting> {
     let is_script = head.starts_with("#!") && head.lines().next().is_some_and(|line| line.contains("sh"));
     let outer = if is_script { shell::documents(head).0 } else { head.into() };
     let outer = outer.as_ref();
+    // A program declares flags, and a command passes them.
+    let is_program = !is_script && text.contains(".add_argument(") && python::imports(head, "argparse");
     let mut seen: Vec<Sighting> = readers()
         .iter()
+        .filter(|reader| {
+            !(is_program && matches!(reader.format(), Format::MegatronScript | Format::MegatronCommand))
+        })
         .filter_map(|reader| {
             let text = match reader.format() {
                 Format::MegatronLog => text,
@@ -109,6 +114,19 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     if let Ok(launch) = &mut read {
         if let Some(commands) = &commands {
             several::note(launch, commands);
+            let source = "$@";
+            let is_said = launch.remarks.iter().any(|remark| remark.source == source);
+            if commands.needs_arguments && context.arguments.is_none() && !is_said {
+                launch.remarks.push(Remark {
+                    kind: RemarkKind::Assumed,
+                    source: source.to_owned(),
+                    line: None,
+                    message:
+                        "the script takes arguments, and none are passed: add `--launch-args \"ARGUMENTS\"`"
+                            .to_owned(),
+                    file: None,
+                });
+            }
         }
         environment::note(launch, script, commands.as_ref());
     }
@@ -136,6 +154,11 @@ fn read_one(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Laun
     }
     let reader = readers().iter().find(|reader| reader.format() == format)?;
     let read = reader.read_with(text.trim_start_matches('\u{feff}'), file, context);
+    // A program with a command line of its own may build its configuration step by step.
+    let is_built = matches!(format, Format::MegatronBridge | Format::Nemo) && text.contains("add_argument(");
+    if read.is_err() && is_built && other::recognise(text).is_some() {
+        return Some(other::read(text, file, &[], context));
+    }
     // Flags of Megatron have names that other programs use as well.
     if read.is_err() && format == Format::MegatronScript && started::recognise(text).is_some() {
         let other = started::read(text, file, context, &|_, _, _, _| None);

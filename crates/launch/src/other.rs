@@ -41,20 +41,37 @@ const OPEN: &[&str] = &[
     "plan.software",
 ];
 
+/// Beginning of the source of a setting that an argument sets.
+pub(crate) const ARGUMENT: &str = "argument ";
+
 /// The evidence for a configuration of an unknown program.
 pub(crate) fn recognise(text: &str) -> Option<Evidence> {
-    let (document, _) = parse(text, "")?;
+    let (document, _) = parse(text, "", &[], &Context::default())?;
     let found = parts::evidence(&document)?;
     Some(Evidence::new(Strength::Weak, found))
 }
 
-/// A configuration as keys, with the recipe if it is one in Python; `None` for texts in other syntaxes.
-fn parse(text: &str, file: &str) -> Option<(Document, Option<Recipe>)> {
+/// A configuration as keys, with the recipe if it is one in Python, started with these arguments; `None` for
+/// texts in other syntaxes.
+fn parse(
+    text: &str,
+    file: &str,
+    arguments: &[Word],
+    context: &Context<'_>,
+) -> Option<(Document, Option<Recipe>)> {
     let has = |mark: &str| text.lines().any(|line| line.starts_with(mark));
     let is_python = has("import ") || has("from ") || text.contains("= dict(") || text.contains("={\n");
     if is_python {
-        let recipe = python::variables(text, file, &Context::default()).ok()?;
-        return Some((recipe.document.clone(), Some(recipe)));
+        let recipe = python::program(text, file, &python::given(arguments), context).ok()?;
+        let mut document = recipe.document.clone();
+        // The called code is no setting, and a negative default stands for none.
+        let is_none = |data: &Data| matches!(data, Data::Integer(n) if *n < 0);
+        document.entries.retain(|entry| {
+            let is_call = matches!(parts::last(&entry.path).as_str(), "_target_" | "_args_");
+            let is_unset = entry.path.starts_with("args.") && is_none(&entry.data);
+            !is_call && !is_unset
+        });
+        return Some((document, Some(recipe)));
     }
     data(text, file).map(|document| (document, None))
 }
@@ -78,7 +95,16 @@ pub(crate) fn read(
     context: &Context<'_>,
 ) -> Result<Launch, Vec<Problem>> {
     let refused = || vec![Problem::new("not a configuration of a training run").in_file(file)];
-    let (mut document, recipe) = parse(text, file).ok_or_else(refused)?;
+    let parsed = parse(text, file, arguments, context).ok_or_else(refused)?;
+    read_parsed(parsed, (text, file), arguments, context)
+}
+
+fn read_parsed(
+    (mut document, recipe): (Document, Option<Recipe>),
+    (text, file): (&str, &str),
+    arguments: &[Word],
+    context: &Context<'_>,
+) -> Result<Launch, Vec<Problem>> {
     // Colossal-AI's own sections (before its booster) have shorter names.
     if document.has("parallel.tensor.mode") {
         document.rename(&[
@@ -88,13 +114,22 @@ pub(crate) fn read(
     }
     let missing = composed::add(&mut document, arguments, file, context);
     let given = keys(arguments);
+    // Further arguments, in a variable that another file sets, may replace any default.
+    let is_rest = |entry: &Entry| entry.path == "argument" && entry.data.plain().contains('$');
+    if given.entries.iter().any(is_rest) {
+        let section = format!("{}.", python::ARGUMENTS);
+        document.entries.retain(|entry| !entry.path.starts_with(&section));
+    }
     for mut entry in given.entries {
         // An argument replaces the key of the same path, or of the same last part if that is unique.
         let own: Vec<usize> =
             (0..document.entries.len()).filter(|&at| document.entries[at].path == entry.path).collect();
         entry.spot = Spot::default();
-        entry.name = format!("argument {}", entry.name);
-        document.entries.retain(|old| old.path != entry.path && !below(&old.path, &entry.path));
+        entry.name = format!("{ARGUMENT}{}", entry.name);
+        let declared = format!("{}.{}", python::ARGUMENTS, entry.path);
+        document
+            .entries
+            .retain(|old| old.path != entry.path && old.path != declared && !below(&old.path, &entry.path));
         document.entries.insert(
             own.first().copied().unwrap_or(document.entries.len()).min(document.entries.len()),
             entry,
@@ -111,7 +146,8 @@ pub(crate) fn read(
         fields.draft.remark(RemarkKind::Unresolved, &name, None, message);
     }
     if let Some(recipe) = recipe {
-        recipe.remarks(&mut fields.draft, &|_| true, &|_| false);
+        fields.draft.lines_of(recipe.sources.clone());
+        recipe.remarks(&mut fields.draft, &parts::is_setting, &|_| false);
     }
     fill(&mut fields);
     fields.finish()
@@ -167,6 +203,23 @@ fn keys(words: &[Word]) -> Document {
 /// Tests whether the arguments of a program describe a training run.
 pub(crate) fn describes_training(arguments: &[Word]) -> bool {
     parts::evidence(&keys(arguments)).is_some()
+}
+
+/// Reads a file that a command starts, an unknown program in Python or its configuration: the arguments, with
+/// the values of the file for the others. `None` if they do not describe a training run together.
+pub(crate) fn read_program(
+    text: &str,
+    file: &str,
+    arguments: &[Word],
+    context: &Context<'_>,
+) -> Option<Result<Launch, Vec<Problem>>> {
+    let parsed = parse(text, file, arguments, context)?;
+    let mut document = parsed.0.clone();
+    document.entries.extend(keys(arguments).entries);
+    if !parts::is_training(&document) {
+        return None;
+    }
+    Some(read_parsed(parsed, (text, file), arguments, context))
 }
 
 /// Reads the arguments of an unknown program; `None` if they do not describe a training run. `processes` are

@@ -13,6 +13,7 @@ mod modules;
 mod objects;
 mod parse;
 mod run;
+mod started;
 mod tree;
 mod value;
 
@@ -28,10 +29,17 @@ pub(crate) use objects::objects;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
+pub(crate) use started::{ARGUMENTS, declaration, given, program};
 use value::Value;
 
 /// The comment with which a text chooses one of its configurations.
 const MARK: &str = "# railwright: recipe =";
+
+/// A text that chooses one of its configurations.
+pub(crate) fn chosen(text: &str, name: &str) -> String {
+    format!("{text}\n{MARK} \"{name}\"\n")
+}
+
 /// Functions that are looked at, and names that are listed.
 const MOST_FUNCTIONS: usize = 400;
 const MOST_NAMED: usize = 40;
@@ -331,8 +339,11 @@ pub(crate) fn results(text: &str, file: &str, given: &[Given<'_>]) -> Result<Vec
 pub(crate) fn variables(text: &str, file: &str, context: &Context<'_>) -> Result<Recipe, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
-    let program = Program::of(&block, Repository::new(text, file, context, |_| false));
-    let mut whole = recipe(&program, file, &Value::None);
+    Ok(variables_of(&Program::of(&block, Repository::new(text, file, context, |_| false)), file))
+}
+
+fn variables_of(program: &Program<'_>, file: &str) -> Recipe {
+    let mut whole = recipe(program, file, &Value::None);
     whole.document = Document::default();
     let names: Vec<(String, Value)> = program
         .names()
@@ -343,7 +354,7 @@ pub(crate) fn variables(text: &str, file: &str, context: &Context<'_>) -> Result
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     for (name, value) in names {
-        let flat = flatten::flatten(&program, &value);
+        let flat = flatten::flatten(program, &value);
         let below = |path: &str| if path.is_empty() { name.clone() } else { format!("{name}.{path}") };
         whole.document.entries.extend(flat.document.entries.into_iter().map(|mut entry| {
             entry.path = below(&entry.path);
@@ -352,5 +363,5 @@ pub(crate) fn variables(text: &str, file: &str, context: &Context<'_>) -> Result
         }));
         whole.open.extend(flat.open.into_iter().map(|open| OpenKey { path: below(&open.path), ..open }));
     }
-    Ok(whole)
+    whole
 }

@@ -18,6 +18,7 @@ use crate::{nemo, other};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::Value;
+use std::path::Path;
 
 /// Reads a file of settings that the words of a launcher start, under the variables of the script; `None` if
 /// its format is unknown.
@@ -56,11 +57,67 @@ pub(crate) fn recognise(text: &str) -> Option<Evidence> {
         return None;
     }
     let script = shell::read_alone(text);
-    let name = match find(&script) {
-        Some(start) => start.name().to_owned(),
-        None => shorten(missing(&script)?.0),
-    };
-    Some(Evidence::new(Strength::Weak, format!("the command `{name}`")))
+    if let Some(start) = find(&script) {
+        return Some(Evidence::new(Strength::Weak, format!("the command `{}`", start.name())));
+    }
+    if let Some((what, ..)) = missing(&script) {
+        return Some(Evidence::new(Strength::Weak, format!("the command `{}`", shorten(what))));
+    }
+    let named = settings_in(text);
+    let first = named.first().filter(|_| text.starts_with("#!") && text.contains("train"))?;
+    Some(Evidence::new(Strength::Weak, format!("the file of settings `{}`", shorten(first))))
+}
+
+/// Files of settings in the words of a text.
+fn settings_in(text: &str) -> Vec<String> {
+    const MOST: usize = 20;
+    let mut found: Vec<String> = Vec::new();
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    for word in lines.flat_map(|line| line.split(|c: char| !is_part(c))) {
+        let word = word.trim_start_matches('-');
+        let is_file = [".yaml", ".yml", ".toml"]
+            .iter()
+            .any(|end| word.strip_suffix(end).is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/')));
+        if is_file && found.len() < MOST && !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+    }
+    found
+}
+
+/// The only training configuration among the files that a script names, if no command of it can be read: on
+/// other hosts, or in texts that it builds.
+fn named(text: &str, file: &str, context: &Context<'_>, inner: Inner<'_>) -> Option<Launch> {
+    let mut launches = settings_in(text).into_iter().filter_map(|path| {
+        let (name, settings) = context.open(&path, file).ok()?;
+        Some((path, name.clone(), inner(&settings, &name, (&[], &[]), &[])?.ok()?))
+    });
+    let (path, name, mut launch) = launches.next()?;
+    if launches.next().is_some() {
+        return None;
+    }
+    launch.format = Format::Script;
+    file.clone_into(&mut launch.file);
+    let lines = (launch.origins.iter_mut().map(|origin| (&origin.line, &mut origin.file)))
+        .chain(launch.open.iter_mut().map(|open| (&open.line, &mut open.file)))
+        .chain(launch.remarks.iter_mut().map(|remark| (&remark.line, &mut remark.file)));
+    for (line, own) in lines {
+        if line.is_some() && own.is_none() {
+            *own = Some(name.clone());
+        }
+    }
+    launch.remarks.push(Remark {
+        kind: RemarkKind::Unresolved,
+        source: shorten(&path),
+        line: None,
+        message:
+            "the only training configuration that this script names: its command is not read, so overrides \
+                  and devices are unknown"
+                .to_owned(),
+        file: None,
+    });
+    Some(launch)
 }
 
 /// Reads the configuration that the script's command names.
@@ -88,11 +145,19 @@ pub(crate) fn read(
         return launch;
     }
     let Some(start) = find(&script) else {
+        if let Some(launch) = named(text, file, context, inner) {
+            return Ok(launch);
+        }
         let (message, line) = match missing(&script) {
             Some((what, why, line)) => {
                 (format!("this script starts `{}`: {why}", shorten(what)), script.sources.place(line).1)
             }
-            None => ("no command in this file starts a program".to_owned(), 1),
+            None => match settings_in(text).first() {
+                Some(first) => {
+                    (format!("no command in this file can be read; it names `{}`", shorten(first)), 1)
+                }
+                None => ("no command in this file starts a program".to_owned(), 1),
+            },
         };
         return Err(refused(message, "pass the script that starts the training", line));
     };
@@ -125,7 +190,9 @@ pub(crate) fn read(
             Ok((owner, text)) => {
                 let launcher = &start.words[..start.program];
                 let arguments: Vec<Word> = start.rest(Some(at)).map(|(_, word)| word.clone()).collect();
+                // What the file leaves out, the arguments may set.
                 inner(&text, owner.name(file), (launcher, &arguments), &exported)
+                    .or_else(|| other::read_program(&text, owner.name(file), &arguments, context))
                     .map(|launch| (owner, launch))
                     .ok_or_else(|| {
                         format!("this script starts `{program}` with `{shown}`, which has an unknown format")
@@ -163,11 +230,28 @@ pub(crate) fn read(
             return Ok(launch);
         }
     }
+    let mut problems = None;
+    if why.is_none()
+        && let Some((name, launch)) = of_program(&start, file, context, inner, &exported)
+    {
+        let launcher = &start.words[..start.program];
+        let ranks = trainers::processes(launcher).or_else(|| of_environment(start.name(), &exported));
+        match launch {
+            Ok(launch) => {
+                return Ok(combined((launch, ranks), file, &Owner::File(name), &script, &start, None));
+            }
+            // Its arguments may be enough without it.
+            Err(found) => problems = Some(found),
+        }
+    }
     let words = (&start.words[..start.program], start.arguments());
     if why.is_none()
         && let Some(launch) = other::read_arguments(start.name(), &script, words, (text, file))
     {
         return launch.map(|launch| Launch { format: Format::Script, ..launch });
+    }
+    if let Some(problems) = problems {
+        return Err(problems);
     }
     let none = || {
         let absent =
@@ -185,6 +269,31 @@ pub(crate) fn read(
         )
     };
     Err(refused(why.unwrap_or_else(none), "pass the training configuration", line))
+}
+
+/// The program that a command starts, if it is in Python and sets what it trains: its name, and the launch
+/// with the command's arguments.
+fn of_program(
+    start: &Start<'_>,
+    file: &str,
+    context: &Context<'_>,
+    inner: Inner<'_>,
+    exported: &[Exported],
+) -> Option<(String, Result<Launch, Vec<Problem>>)> {
+    let path = &start.words[start.program].text;
+    Path::new(path).extension().filter(|end| *end == "py")?;
+    let (name, text) = context.open(path, file).ok()?;
+    let words = (&start.words[..start.program], start.arguments());
+    // A trainer's own settings say more than the names of arguments do.
+    let known = inner(&text, &name, words, exported);
+    let launch = match known {
+        Some(Ok(launch)) => Ok(launch),
+        known => {
+            let known = known.filter(|_| trainers::is_program(&text));
+            other::read_program(&text, &name, start.arguments(), context).or(known)?
+        }
+    };
+    Some((name, launch))
 }
 
 /// Variables of the program that a line starts: those that the script exports, then those before the command.
@@ -264,19 +373,32 @@ fn combined(
             }
         }
     };
-    for Origin { file, line, .. } in &mut launch.origins {
-        owner(file, line);
-    }
-    for Open { file, line, .. } in &mut launch.open {
-        owner(file, line);
-    }
-    for Remark { file, line, .. } in &mut launch.remarks {
-        owner(file, line);
-    }
     let place = |line: usize| {
         let (file, line) = script.sources.place(line);
         (Some(line), file)
     };
+    // Arguments are at their own line of the script.
+    let argument = |source: &str| -> Option<(Option<usize>, Option<String>)> {
+        let name = source.strip_prefix(other::ARGUMENT)?.split(" = ").next()?;
+        let is_it = |word: &Word| {
+            let text = word.text.trim_start_matches(['-', '+']);
+            text.split('=').next().is_some_and(|own| own.replace('-', "_") == name)
+        };
+        Some(place(start.arguments().iter().find(|word| is_it(word))?.line))
+    };
+    let put = |source: &str, own: &mut Option<String>, line: &mut Option<usize>| match argument(source) {
+        Some(found) if is_merged => (*line, *own) = found,
+        _ => owner(own, line),
+    };
+    for Origin { file, line, source, .. } in &mut launch.origins {
+        put(source, file, line);
+    }
+    for Open { file, line, source, .. } in &mut launch.open {
+        put(source, file, line);
+    }
+    for Remark { file, line, source, .. } in &mut launch.remarks {
+        put(source, file, line);
+    }
     let mut remark = |kind: RemarkKind, source: String, line: usize, message: String| {
         let (line, file) = place(line);
         launch.remarks.push(Remark { kind, source, line, message, file });

@@ -57,6 +57,9 @@ impl Reader for TorchtitanReader {
             return certain("TOML with the sections of torchtitan's configuration");
         }
         let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
+        if script::has_registry(text) {
+            return certain("torchtitan's `--module` and `--config`");
+        }
         let mut seen = flags.iter().filter(|flag| text.contains(**flag));
         let first = seen.next()?;
         // A single section can be that of another framework: MindSpeed's `train_fsdp2.py

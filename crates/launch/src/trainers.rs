@@ -34,6 +34,7 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 mod tests;
 
 pub(crate) use self::command::{assigned, is_override};
+pub(crate) use self::in_code::is_program;
 pub(crate) use self::litgpt::overridden;
 pub(crate) use launcher::processes;
 
@@ -218,7 +219,7 @@ pub(crate) fn read_started(
         let keys = |document| command::Keys { document: foundry::unwrapped(document), ..Default::default() };
         (dialect, document::yaml(text, file).map(keys))
     } else if let Some((dialect, class)) = in_code::find(text) {
-        (dialect, in_code::parse(class, text, file))
+        (dialect, in_code::parse(class, text, file, &crate::python::given(arguments)))
     } else {
         return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
     };

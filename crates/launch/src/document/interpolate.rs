@@ -127,6 +127,9 @@ impl Work<'_> {
         };
         match self.keys.get(&target) {
             Some(&index) => self.entry(index, steps),
+            None if target.bytes().all(|b| b.is_ascii_digit()) => {
+                Err(format!("`${target}` is an argument of the script: pass it with `--launch-args`"))
+            }
             None => Err(format!("`{}` is not in this file", railwright_spec::human::shorten(&target))),
         }
     }

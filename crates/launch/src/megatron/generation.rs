@@ -127,6 +127,9 @@ fn graphs(f: &Filler<'_>) -> Graphs {
     Graphs::of(kind.unwrap_or("none"), scope.map_or(&[], |scope| scope.values.as_slice()))
 }
 
+/// Feature of Transformer Engine's loss, which replaces the logits by their gradient.
+pub(super) const IN_PLACE_LOSS: &str = "in-place-loss";
+
 /// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
     let own = features(id);
@@ -147,6 +150,13 @@ fn with_features(f: &Filler<'_>, id: &str) -> String {
     }
     if is_fused && !own.fused_dispatch {
         stack.push_str("+fused-dispatch");
+    }
+    // The other fused loss is compiled PyTorch, with the copies of the unfused one.
+    let is_in_place = f.arguments.is_on("cross_entropy_loss_fusion")
+        && f.arguments.word("cross_entropy_fusion_impl") == Some("te");
+    if is_in_place && id.starts_with("megatron-core") {
+        stack.push('+');
+        stack.push_str(IN_PLACE_LOSS);
     }
     stack
 }

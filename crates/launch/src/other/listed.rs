@@ -75,7 +75,12 @@ const HARMLESS: &[&str] = &[
     "ckpt",
     "profiling",
     "profiler",
+    "alpha",
+    "dropout",
 ];
+
+/// Section of the arguments that a program declares.
+const DECLARED: &str = "args.";
 
 fn is_harmless(path: &str) -> bool {
     let mut words = path.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
@@ -96,16 +101,36 @@ fn offloaded(entry: &Entry) -> Option<&'static str> {
         .map(|(_, key)| key)
 }
 
+fn is_disabled(off: &[String], path: &str) -> bool {
+    off.iter().any(|section| path.starts_with(section.as_str()))
+}
+
 /// Lists all keys that no setting has used.
 pub(super) fn rest(fields: &mut Fields<'_>) {
     let left: Vec<Entry> = fields.document.entries.iter().filter(|entry| !entry.taken).cloned().collect();
     let mut sides: BTreeMap<String, (Option<usize>, usize)> = BTreeMap::new();
+    let mut declared = 0_usize;
+    // Settings beside a switch that is off have no effect.
+    let off: Vec<String> = fields
+        .document
+        .entries
+        .iter()
+        .filter(|entry| matches!(last(&entry.path).as_str(), "enabled" | "enable" | "use"))
+        .filter(|entry| entry.data == Data::Flag(false))
+        .filter_map(|entry| entry.path.rsplit_once('.').map(|(section, _)| format!("{section}.")))
+        .collect();
     for entry in left {
         if entry.data == Data::Null {
             continue;
         }
         if let Some(word) = side(&entry.path) {
             sides.entry(word).or_insert((entry.spot.line(), 0)).1 += 1;
+            continue;
+        }
+        // Most declared arguments concern data, logs and variants of the program.
+        let is_declared = entry.path.starts_with(DECLARED);
+        if is_declared && !effects::named(&entry.path) {
+            declared += 1;
             continue;
         }
         let source = format!("{} = {}", entry.name, entry.data.shown());
@@ -115,14 +140,23 @@ pub(super) fn rest(fields: &mut Fields<'_>) {
             open(fields, key, &entry.path, why);
             continue;
         }
-        let (kind, message) = if effects::named(&entry.path) && !effects::is_off(&entry.data) {
+        let is_scale = ["alpha", "dropout"].iter().any(|end| last(&entry.path).ends_with(end));
+        let (kind, message) = if effects::named(&entry.path)
+            && !effects::is_off(&entry.data)
+            && !is_scale
+            && !is_disabled(&off, &entry.path)
+        {
             (RemarkKind::Unresolved, "not read: its name indicates an effect on time or memory")
-        } else if is_harmless(&entry.path) || last(&entry.path).is_empty() {
+        } else if is_harmless(&entry.path) || last(&entry.path).is_empty() || is_disabled(&off, &entry.path) {
             (RemarkKind::Ignored, "without effect on the time and memory of a step, judged by its name")
         } else {
             (RemarkKind::Unknown, "unknown, ignored")
         };
         fields.draft.remark(kind, &source, line, message);
+    }
+    if declared > 0 {
+        let message = format!("{declared} other defaults of the program's arguments are not read");
+        fields.draft.remark(RemarkKind::Unknown, "add_argument(...)", None, message);
     }
     for (word, (line, count)) in sides {
         let keys = if count == 1 { "key" } else { "keys" };

@@ -108,6 +108,9 @@ pub(super) const LENGTH: &[&str] = &[
     "max_context_width",
     "encoder_seq_length",
     "train_seq_len",
+    "block_size",
+    "context_length",
+    "ctx_len",
 ];
 /// The longest sample of a data set, unless prompts and responses have lengths of their own.
 pub(super) const LONGEST: &[&str] = &["max_length", "max_len"];
@@ -120,8 +123,16 @@ pub(super) const RESPONSE: &[&str] = &[
     "max_completion_length",
     "max_response_len",
 ];
-pub(super) const PRECISION: &[&str] =
-    &["precision", "dtype", "torch_dtype", "mixed_precision", "bf16", "fp16", "mixed_precision_param"];
+pub(super) const PRECISION: &[&str] = &[
+    "precision",
+    "dtype",
+    "torch_dtype",
+    "mixed_precision",
+    "bf16",
+    "fp16",
+    "mixed_precision_param",
+    "trainer_precision",
+];
 pub(super) const RECOMPUTE: &[&str] = &[
     "gradient_checkpointing",
     "activation_checkpointing",

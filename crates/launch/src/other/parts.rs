@@ -90,6 +90,25 @@ pub(super) fn several(document: &Document) -> Option<String> {
         .map(|entry| entry.path.clone())
 }
 
+/// Tests whether a key of a program may be a setting of its run: by its name, or as all of its settings.
+pub(super) fn is_setting(path: &str) -> bool {
+    let name = last(path);
+    let lists = [
+        names::MODEL,
+        names::DIMENSIONS,
+        names::MICRO_BATCH,
+        names::GLOBAL_BATCH,
+        names::ACCUMULATION,
+        names::EITHER,
+        names::LENGTH,
+        names::PRECISION,
+        names::RECOMPUTE,
+        names::OPTIMIZER,
+        &["args", "config", "cfg", "conf", "opt"],
+    ];
+    lists.iter().any(|list| list.contains(&name.as_str())) || crate::effects::named(path)
+}
+
 /// The evidence that a document describes a training run: a batch, and a length, a degree, a model or its
 /// dimensions.
 pub(super) fn evidence(document: &Document) -> Option<String> {
@@ -108,13 +127,30 @@ pub(super) fn evidence(document: &Document) -> Option<String> {
     let other =
         find(&[names::LENGTH, &degrees, names::MODEL, names::DIMENSIONS, names::RESPONSE, names::RECOMPUTE])
             .or_else(divides)?;
-    let learns = document.entries.iter().any(|entry| {
+    learns(document).then(|| format!("the keys `{batch}` and `{other}`"))
+}
+
+fn learns(document: &Document) -> bool {
+    document.entries.iter().any(|entry| {
         words(&last(&entry.path)).any(|word| {
             matches!(
                 word.as_str(),
                 "lr" | "learning" | "optim" | "optimizer" | "epochs" | "steps" | "train" | "warmup" | "iters"
             )
         })
-    });
-    learns.then(|| format!("the keys `{batch}` and `{other}`"))
+    })
+}
+
+/// Tests whether the settings of a started program are those of a training run: two kinds of them, and a rate
+/// or a number of steps. The batch may be a default of the program.
+pub(super) fn is_training(document: &Document) -> bool {
+    let degrees: Vec<&str> = names::DEGREES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let batch = [names::MICRO_BATCH, names::GLOBAL_BATCH, names::EITHER].concat();
+    let kinds: [&[&str]; 6] =
+        [&batch, names::LENGTH, &degrees, names::MODEL, names::DIMENSIONS, names::RECOMPUTE];
+    let has = |kind: &&&[&str]| {
+        let is_one = |path: &str| side(path).is_none() && kind.contains(&last(path).as_str());
+        document.entries.iter().any(|entry| is_one(&entry.path))
+    };
+    kinds.iter().filter(has).count() > 1 && learns(document)
 }

@@ -67,7 +67,7 @@ pub(super) fn model(fields: &mut Fields<'_>) {
     }
     let list: Vec<String> = dimensions.iter().take(8).map(|path| fields.source(path).0).collect();
     let (_, line) = fields.source(first);
-    let why = "its keys set dimensions, not the architecture: pass the model or its config.json";
+    let why = "its keys set dimensions, not the architecture: pass the model or its config.json, as in `estimate config.json --launch FILE`";
     fields.draft.leave_open(key, &list.join(", "), line, why);
     fields.draft.remark(RemarkKind::Unresolved, &list.join(", "), line, why);
 }
@@ -216,8 +216,16 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
     }
     for path in paths(fields, names::EITHER) {
         fields.take(&path);
-        let message = "counts samples of a device, of all devices, prompts or tokens, depending on the program: not read";
+        let message = "counts samples of a device, of all devices, prompts or tokens, depending on the \
+            program: not read; pass `--micro-batch` and `--global-batch`";
         fields.remark(RemarkKind::Unresolved, &path, message);
+    }
+    if !counts {
+        for path in paths(fields, names::ACCUMULATION) {
+            fields.take(&path);
+            let message = "accumulates a batch that is not read: pass `--micro-batch` and `--global-batch`";
+            fields.remark(RemarkKind::Unresolved, &path, message);
+        }
     }
     let key = "plan.sequence_length";
     if let Some((path, length)) = count(fields, key, names::LENGTH) {

@@ -351,7 +351,10 @@ impl Program<'_> {
             Some(Value::Text(name)) => Some(name.clone()),
             _ => flag.map(|flag| flag.replace('-', "_")),
         };
+        let given = name.as_ref().and_then(|name| self.given.get(name)).cloned();
+        let is_given = given.is_some();
         let default = match (field("default"), field("action")) {
+            _ if is_given => given.unwrap_or(Value::None),
             (Some(value), _) => value.clone(),
             (None, Some(Value::Text(action))) if action == "store_true" => Value::Flag(false),
             (None, Some(Value::Text(action))) if action == "store_false" => Value::Flag(true),
@@ -360,7 +363,8 @@ impl Program<'_> {
         };
         let is_required = matches!(field("required"), Some(Value::Flag(true)));
         let is_literal = !matches!(default, Value::Object(_) | Value::List(_) | Value::Open(_));
-        if let Some(name) = name.filter(|_| is_literal && !is_required && self.arguments.len() < 1000) {
+        let is_known = is_given || (is_literal && !is_required);
+        if let Some(name) = name.filter(|_| is_known && self.arguments.len() < 1000) {
             self.arguments.insert(name, default);
         }
     }

@@ -8,7 +8,7 @@ use super::run::Program;
 use super::value::Value;
 use super::{Recipe, parse, recipe};
 use crate::Context;
-use crate::document::check_length;
+use crate::document::{Data, check_length};
 use railwright_spec::problem::Problem;
 
 /// Functions that are looked at.
@@ -16,11 +16,21 @@ const MOST_FUNCTIONS: usize = 200;
 
 /// Objects whose class or function `wanted` selects by its whole name, in the order of the text. Functions
 /// are called alone if the text itself creates none.
-pub(crate) fn objects(text: &str, file: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Recipe>, Problem> {
+/// `given` are the arguments of the command that starts the text.
+pub(crate) fn objects(
+    text: &str,
+    file: &str,
+    given: &[(String, Data)],
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Recipe>, Problem> {
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
     let alone = Context::default();
-    let program = Program::of(&block, Repository::new(text, file, &alone, |_| true));
+    let program = Program::started(
+        &block,
+        Repository::new(text, file, &alone, |_| true),
+        super::started::values(given),
+    );
     let found = created(&program, wanted);
     if !found.is_empty() {
         return Ok(found);

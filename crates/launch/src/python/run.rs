@@ -77,6 +77,8 @@ pub(super) struct Program<'a> {
     pub(super) unset: Vec<(String, usize)>,
     /// Arguments that the text declares for its command line, with their literal defaults.
     pub(super) arguments: BTreeMap<String, Value>,
+    /// Arguments that a command gives to the text; they replace the declared defaults.
+    pub(super) given: BTreeMap<String, Value>,
     pub(super) frames: Vec<Frame>,
     /// True if the next call returns its argument: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
@@ -88,7 +90,12 @@ pub(super) struct Program<'a> {
 impl<'a> Program<'a> {
     /// Runs a whole text.
     pub(super) fn of(block: &Block, repository: Repository<'a>) -> Self {
-        let mut program = Self { repository, ..Self::default() };
+        Self::started(block, repository, BTreeMap::new())
+    }
+
+    /// The same with the arguments of a command.
+    pub(super) fn started(block: &Block, repository: Repository<'a>, given: BTreeMap<String, Value>) -> Self {
+        let mut program = Self { repository, given, ..Self::default() };
         program.modules.push(Module::main());
         program.frames.push(Frame::of_module(0));
         program.block(block);

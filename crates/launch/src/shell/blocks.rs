@@ -267,8 +267,14 @@ impl Walker<'_> {
         let line = place.line();
         place.at += 1;
         let head = place.at;
-        let asked = self.variables.needs_arguments;
+        let asked = std::mem::take(&mut self.variables.needs_arguments);
         let mut status = self.condition(place, &["do"], active).map(|status| status != until);
+        // A loop over unknown arguments has no iteration.
+        let is_getopts =
+            matches!(place.tokens.get(head), Some(Token::Word(parts, _)) if plain(parts) == "getopts");
+        let over_arguments =
+            self.variables.needs_arguments || is_getopts && self.variables.arguments.is_none();
+        self.variables.needs_arguments |= asked;
         place.at += 1;
         let body = place.at;
         let mut passes = 0;
@@ -289,8 +295,6 @@ impl Walker<'_> {
             place.at = end;
         }
         self.state_iterations(if until { "until" } else { "while" }, line, kept.unwrap_or(0), passes);
-        // A loop over unknown arguments has no iteration.
-        let over_arguments = self.variables.needs_arguments && !asked || self.variables.arguments.is_none();
         if active && passes == 0 && status.is_none() && !over_arguments {
             place.at = body;
             let before = self.state();

@@ -118,6 +118,9 @@ impl Variables {
     }
 
     fn pipeline(&mut self, tokens: &[Token], separator: Option<char>) -> Result<String, Why> {
+        if let Some(nodes) = self.nodes(tokens) {
+            return Ok(nodes);
+        }
         let mut text: Option<String> = None;
         for command in tokens.split(|token| matches!(token, Token::Operator("|", _))) {
             let parts = words_of(command)?;
@@ -130,6 +133,23 @@ impl Variables {
             });
         }
         text.ok_or(Why::Undecidable)
+    }
+
+    /// `scontrol show hostnames ... | wc -l`: the nodes of the batch system's job.
+    fn nodes(&self, tokens: &[Token]) -> Option<String> {
+        let mut commands = tokens.split(|token| matches!(token, Token::Operator("|", _)));
+        let mut words = || {
+            let parts = words_of(commands.next()?).ok()?;
+            Some(parts.iter().map(|part| plain(part)).collect::<Vec<String>>())
+        };
+        let (listed, counted) = (words()?, words()?);
+        let is_list = listed.iter().map(String::as_str).take(2).eq(["scontrol", "show"])
+            && listed.get(2).is_some_and(|what| what.starts_with("hostname"));
+        let is_count = counted.iter().map(String::as_str).eq(["wc", "-l"]);
+        let Value::Text(pieces) = self.get("SLURM_NNODES").filter(|_| is_list && is_count)?.as_ref() else {
+            return None;
+        };
+        known(pieces)
     }
 
     /// The text of each word; stops at an unknown word with its reason.

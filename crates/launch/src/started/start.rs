@@ -146,7 +146,27 @@ pub(super) fn missing(script: &Script) -> Option<(&str, &str, usize)> {
 pub(super) fn find(script: &Script) -> Option<Start<'_>> {
     let starts = || script.commands.iter().filter_map(of);
     // A script may export or try the model after its training.
-    starts().rfind(|start| !OTHER_VERBS.contains(&start.program_name())).or_else(|| starts().next_back())
+    let certain =
+        starts().rfind(|start| !OTHER_VERBS.contains(&start.program_name())).or_else(|| starts().next_back());
+    certain.or_else(|| script.commands.iter().filter_map(by_name).next_back())
+}
+
+/// Parts of the names of programs that prepare or judge a training.
+const BESIDE: [&str; 6] = ["tokeniz", "eval", "prepare", "data", "test", "infer"];
+
+/// A program in Python whose name says that it trains: its settings may be its own defaults.
+fn by_name(command: &Command) -> Option<Start<'_>> {
+    let words = command.words.as_slice();
+    let is_python = words.iter().any(|word| {
+        word.text.rsplit('/').next().is_some_and(|name| name.starts_with("python") && !name.contains('.'))
+    });
+    let program = words.iter().position(|word| {
+        !word.text.contains('=') && Path::new(&word.text).extension().is_some_and(|end| end == "py")
+    })?;
+    let start = Start { words, program, line: command.line };
+    let name = start.name().to_ascii_lowercase();
+    let trains = TRAINING.iter().any(|word| name.contains(word));
+    (is_python && trains && !BESIDE.iter().any(|word| name.contains(word))).then_some(start)
 }
 
 /// The program that a command starts; `None` for other commands.

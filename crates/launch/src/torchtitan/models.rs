@@ -72,7 +72,15 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         .map(str::to_owned)
         .or_else(|| by_name(&flavour).ok().map(|model| model.name));
     match model {
-        Some(model) => fields.set("model.name", &model, path),
+        Some(model) => {
+            let is_tied = by_name(&model).is_ok_and(|model| model.tied_embeddings);
+            fields.set("model.name", &model, path);
+            if is_tied {
+                let message = "the output layer shares the embedding, as in the published model; versions without \
+                    `enable_weight_tying` have a separate one";
+                fields.remark(RemarkKind::Assumed, path, message);
+            }
+        }
         None => fields.remark(
             RemarkKind::Unresolved,
             path,

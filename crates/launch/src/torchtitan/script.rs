@@ -5,10 +5,12 @@
 //! settings open.
 
 use super::keys::{current, knows};
+use super::registry;
 use crate::Context;
 use crate::context::Sources;
 use crate::document::{self, Data, Document};
 use crate::megatron::Batch;
+use crate::python;
 use crate::shell::{self, Word};
 use railwright_spec::problem::Problem;
 
@@ -56,9 +58,40 @@ pub(super) fn is_one(text: &str) -> bool {
             value.trim_start_matches([' ', '=', '"', '\'']).starts_with('$')
         })
     };
-    let has_registry =
+    let names_registry =
         || text.contains("torchtitan") && text.contains("--module") && text.contains("--config");
-    text.contains("--job.config") || text.lines().any(has_value) || has_registry()
+    text.contains("--job.config") || text.lines().any(has_value) || names_registry()
+}
+
+/// Tests whether a script starts torchtitan with a configuration of its registry.
+pub(super) fn has_registry(text: &str) -> bool {
+    ["torchtitan.train", "torchtitan/train.py"].iter().any(|program| text.contains(program))
+        && ["--module", "--config"].iter().all(|flag| text.contains(flag))
+}
+
+/// Folders with the registries of torchtitan's models.
+const REGISTRIES: [&str; 2] = ["torchtitan/models", "torchtitan/experiments"];
+
+/// The configuration of a module's registry, if the repository is here.
+fn of_module(
+    document: &Document,
+    file: &str,
+    context: &Context<'_>,
+) -> Option<(String, String, Document, bool)> {
+    let text = |path: &str| document.get(path).map(|entry| entry.data.plain()).filter(|text| text != "auto");
+    let (module, config) = (text("module")?, text("config")?);
+    let is_name =
+        |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+    if !is_name(&module) || !is_name(&config) {
+        return None;
+    }
+    let folder = module.replace('.', "/");
+    let opened = REGISTRIES
+        .iter()
+        .find_map(|of| context.open(&format!("{of}/{folder}/config_registry.py"), file).ok());
+    let (name, text) = opened?;
+    let (found, is_whole, _) = registry::read(&python::chosen(&text, &config), &name, context).ok()?;
+    Some((name, text, found, is_whole))
 }
 
 /// Reads a script; `None` if no command of it names a configuration file or has overrides.
@@ -144,6 +177,19 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
             let why = format!("its settings stay unset: {why}; pass it with `--launch`");
             open.push((format!("--job.config_file {path}"), command.line, why));
         }
+    }
+    if let Some((name, text, found, of_registry)) = of_module(&document, file, context) {
+        let (base, own) = (sources.add(&name, &text), text.lines().count());
+        for mut entry in found.entries {
+            if document.get(&entry.path).is_none() {
+                // Lines of other modules have no place among those of the script.
+                let line = Some(entry.spot.line).filter(|line| (1..=own).contains(line));
+                entry.spot.line = line.map_or(0, |line| line + base.saturating_sub(1));
+                document.entries.push(entry);
+            }
+        }
+        document.entries.retain(|entry| !matches!(entry.path.as_str(), "module" | "config"));
+        is_whole = of_registry;
     }
     // Words of the launcher without a meaning here.
     document.entries.retain(|entry| entry.data != Data::Null);

@@ -71,6 +71,11 @@ const OF_ADAPTERS: &[(&str, &str)] = &[
 /// The key and the value of a format of computation that the program computes.
 pub(super) const COMPUTED: (&str, &str) = ("mixed_precision", "computed");
 
+/// Tests whether a program in Python sets the arguments of a trainer itself.
+pub(crate) fn is_program(text: &str) -> bool {
+    find(text).is_some()
+}
+
 /// Trainer of a program, with the class of its arguments.
 pub(super) fn find(text: &str) -> Option<(Dialect, &'static str)> {
     let imports = ["transformers", "trl", "unsloth"].into_iter().any(|module| python::imports(text, module));
@@ -92,9 +97,15 @@ pub(super) fn find(text: &str) -> Option<(Dialect, &'static str)> {
     trl.or_else(|| TRANSFORMERS.iter().find(calls).map(|class| (Dialect::Transformers, *class)))
 }
 
-/// The keys of a program.
-pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem> {
-    let found = python::objects(text, file, &|callee| {
+/// The keys of a program that a command starts with these arguments.
+pub(super) fn parse(class: &str, text: &str, file: &str, given: &[(String, Data)]) -> Result<Keys, Problem> {
+    // Fields of a class, or another file, may declare it: what it sets is unknown.
+    if let Some((name, _)) = given.iter().find(|(name, _)| python::declaration(text, name) == 0) {
+        let message = format!("the command sets `--{name}`, which this program does not declare by name");
+        let hint = "pass the program itself, with options for the settings of the command";
+        return Err(Problem::new(message).hint(hint).in_file(file));
+    }
+    let found = python::objects(text, file, given, &|callee| {
         let last = last(callee);
         (last == class && is_own(callee)) || is_model(callee) || is_adapter(last) || last.ends_with("Trainer")
     })?;
@@ -140,8 +151,13 @@ pub(super) fn parse(class: &str, text: &str, file: &str) -> Result<Keys, Problem
         take(adapter, &|path| renamed(OF_ADAPTERS, path), &mut keys);
     }
     if let Some(index) = text.lines().position(|line| line.contains(".parse_args(")) {
-        let why = "arguments of its command line have their defaults".to_owned();
-        keys.unknown.push(("parse_args()".to_owned(), index + 1, why));
+        let why = if given.is_empty() {
+            "arguments of its command line have their defaults: pass the command that starts it, if it has \
+             some"
+        } else {
+            "arguments that the command omits have their defaults"
+        };
+        keys.unknown.push(("parse_args()".to_owned(), index + 1, why.to_owned()));
     }
     checkpointing(text, &mut keys.document);
     if let Some(index) = text.lines().position(|line| line.contains("requires_grad = False")) {

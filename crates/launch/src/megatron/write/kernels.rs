@@ -3,6 +3,7 @@
 //! Responsible for: the Megatron-LM flags of these, from a table of generations, and conflicts with the plan.
 //! Their effect is in the calculator.
 
+use super::super::generation::IN_PLACE_LOSS;
 use super::Group;
 use super::choices::{has, offloaded_layers, overlaps_experts, recompute_words};
 use crate::Lost;
@@ -98,9 +99,10 @@ pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
     let mut group = Group::new("KERNEL_ARGS");
     let mut lost = Vec::new();
     let features = features(&run.plan.software);
-    if features.fusions {
+    let is_in_place = run.plan.software.split('+').any(|part| part == IN_PLACE_LOSS);
+    if features.fusions || is_in_place {
         group.flag("--cross-entropy-loss-fusion");
-        group.value("--cross-entropy-fusion-impl", "native");
+        group.value("--cross-entropy-fusion-impl", if is_in_place { "te" } else { "native" });
     }
     if run.model.is_mixture_of_experts() {
         group.flag_if(features.fusions, "--moe-permute-fusion");
