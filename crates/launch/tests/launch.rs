@@ -32,5 +32,6 @@ mod thirteenth_draw;
 mod twelfth_draw;
 mod twentieth_draw;
 mod twenty_first_draw;
+mod twenty_fourth_draw;
 mod twenty_second_draw;
 mod twenty_third_draw;

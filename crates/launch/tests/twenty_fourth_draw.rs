@@ -1,11 +1,8 @@
 //! Structural causes of partial answers in all draws so far, and in an unseen draw of public launch files
 //! (twenty-fourth, December 2026), each with a text of its own.
 
-#[path = "support/in_memory.rs"]
-mod folder;
-#[path = "support/remarks.rs"]
-mod remarks;
-
+use crate::folder;
+use crate::remarks;
 use railwright_launch::{Context, Format, Launch, RemarkKind, detect, read_with};
 use remarks::has;
 
