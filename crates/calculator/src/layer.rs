@@ -12,7 +12,7 @@ pub(crate) use recompute::Launches;
 
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
-use crate::work::{Family, Work};
+use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::Layer;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
@@ -38,15 +38,20 @@ pub struct LayerCost {
 impl LayerCost {
     /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
-        let mut cost = Self::kept(costing, layer);
-        cost.recompute =
-            recompute::of(&costing.plan.recompute, layer, (&cost.forward, &cost.launches), cost.kept);
-        cost
+        Self::kept(costing, layer).recomputing(&costing.plan.recompute, layer)
     }
 
     /// The same layer under a different policy.
+    ///
+    /// Exchanges of experts hide under passes of another micro-batch, which Megatron-Core excludes for layers
+    /// that send their tokens again in recompute (transformer_config.py, `overlap_moe_expert_parallel_comm`).
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
+        if recompute::sends_again(policy) {
+            for work in [&mut self.forward, &mut self.backward_input] {
+                work.expose(Dimension::Expert);
+            }
+        }
         self.recompute = recompute::of(policy, layer, (&self.forward, &self.launches), self.kept);
         self
     }
@@ -106,7 +111,7 @@ impl LayerCost {
         for turn in exchange.turns() {
             let work = self.phase_mut(turn.phase);
             let time = each * turn.count;
-            let share = price::exposed(exchange, work, time);
+            let share = price::exposed(exchange, work, time, costing.software.overlap_slowdown);
             work.add_communication(exchange.dimension, time, share);
             work.tensor_collectives += turn.stalls;
             work.launches += turn.launches - 1.0;

@@ -164,6 +164,11 @@ impl Work {
         }
     }
 
+    /// Takes the overlap of a dimension's communication away.
+    pub const fn expose(&mut self, dimension: Dimension) {
+        self.exposed[dimension as usize] = self.communication[dimension as usize];
+    }
+
     /// The work multiplied by `times`.
     #[must_use]
     pub fn scaled(&self, times: f64) -> Self {

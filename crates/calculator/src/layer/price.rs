@@ -118,13 +118,15 @@ fn wait(costing: &Costing<'_>, exchange: &Exchange, operation: Collective, group
     Seconds::from_micros(passes * group.ranks as f64 * each * spread(group))
 }
 
-/// Exposed share of communication of this duration, given the operators of its phase.
-pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
+/// Exposed share of communication of this duration, given the operators of its phase. Each second that
+/// attention hides slows it by `slowdown` seconds, as any hidden collective: both use the same compute units.
+pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds, slowdown: f64) -> f64 {
     match exchange.overlap {
         Overlap::Exposed(share) => share,
         Overlap::BehindAttention(part) if time > Seconds::ZERO => {
             let cover = work.compute[Family::AttentionCore as usize] * part;
-            ((time - cover).max(Seconds::ZERO) / time).clamp(0.0, 1.0)
+            let open = ((time - cover).max(Seconds::ZERO) / time).clamp(0.0, 1.0);
+            open + (1.0 - open) * slowdown
         }
         Overlap::BehindAttention(_) => 0.0,
     }
@@ -173,7 +175,7 @@ mod tests {
         assert!((0.6e15..0.989e15).contains(&rate), "{rate:e}");
     }
 
-    /// Half of the attention of 4 s hides 2 s.
+    /// Half of the attention of 4 s hides 2 s; a quarter of what it hides comes back as slower attention.
     #[test]
     fn attention_hides_its_share_and_no_more() {
         let mut work = Work::default();
@@ -187,9 +189,13 @@ mod tests {
             turns: [None, None],
         };
         for (time, expected) in [(3.0, 1.0 / 3.0), (8.0, 0.75), (2.0, 0.0), (1.0, 0.0), (0.0, 0.0)] {
-            let found = exposed(&exchange(Overlap::BehindAttention(0.5)), &work, Seconds::new(time));
-            assert!((found - expected).abs() < 1e-12, "{time}: {found}");
+            let found = |slowdown| {
+                exposed(&exchange(Overlap::BehindAttention(0.5)), &work, Seconds::new(time), slowdown)
+            };
+            assert!((found(0.0) - expected).abs() < 1e-12, "{time}: {}", found(0.0));
+            let slowed = if time > 0.0 { expected + (1.0 - expected) / 4.0 } else { 0.0 };
+            assert!((found(0.25) - slowed).abs() < 1e-12, "{time}: {}", found(0.25));
         }
-        assert_eq!(exposed(&exchange(Overlap::Exposed(0.3)), &work, Seconds::new(1.0)), 0.3);
+        assert_eq!(exposed(&exchange(Overlap::Exposed(0.3)), &work, Seconds::new(1.0), 0.25), 0.3);
     }
 }

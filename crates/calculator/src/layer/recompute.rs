@@ -31,6 +31,15 @@ pub(crate) struct Launches {
 /// The forward pass of a layer, and its launches.
 type Forward<'a> = (&'a Work, &'a Launches);
 
+/// Tests whether recompute sends tokens to their experts again: of whole layers or of the experts' module.
+pub(super) fn sends_again(policy: &Recompute) -> bool {
+    match policy {
+        Recompute::None => false,
+        Recompute::Full { .. } => true,
+        Recompute::Selective { modules, .. } => modules.contains(&RecomputeModule::Moe),
+    }
+}
+
 /// The recomputed work of a layer under a policy that covers it.
 pub(super) fn of(policy: &Recompute, layer: &Layer, forward: Forward<'_>, kept: Kept) -> Work {
     match policy {

@@ -1,6 +1,6 @@
 //! Token mixers: softmax attention, latent attention, linear attention, state spaces.
 
-use super::widths::Widths;
+use super::widths::{Widths, is_indexed};
 use super::{Kernel, Operation};
 use crate::costing::Costing;
 use crate::operators::{AttentionKernel, AttentionShape};
@@ -159,9 +159,37 @@ fn softmax(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operatio
     index(costing, shape, keys, visit);
     let shape = masked(costing, shape);
     let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
-    let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 };
+    let ring = turns_around(costing, mixer);
+    let launches = if is_unfused { UNFUSED_LAUNCHES } else { 1.0 } * ring;
     let kernel = Kernel::Attention { shape, ranks: dividing_ranks(costing, &shape) };
     both([(kernel, launches), (kernel, 2.0 * launches)], visit);
+    if ring > 1.0 {
+        merge(costing, &widths, ring, visit);
+    }
+}
+
+/// Pieces of a rank's attention: one, or one per rank of a ring, whose keys and values arrive one after
+/// another.
+fn turns_around(costing: &Costing<'_>, mixer: &Mixer) -> f64 {
+    let is_ring = costing.plan.context_kind == ContextKind::Ring && !is_indexed(mixer);
+    if is_ring { costing.plan.context_parallel as f64 } else { 1.0 }
+}
+
+/// Merges the pieces of ring attention. Forward, each piece's output is written, read, scaled by its share of
+/// the softmax and added to the whole; backward, each piece's gradients of queries, keys and values are added
+/// up. With `n` pieces that is `(4 n - 1) x elements x bytes` beyond the output of one kernel: `n - 1` more
+/// writes, and `n` sums of two reads and a write. Under a causal mask balanced over the ranks, pieces other
+/// than the first have half of the queries or half of the keys by turns, 3/4 on average.
+///
+/// Transformer Engine, context_parallel.py: `flash_attn_fwd_out_correction` and the sums of `dq` and `dkv`,
+/// a kernel for the statistics and one for the output of each piece, three backward.
+fn merge(costing: &Costing<'_>, widths: &Widths, ring: f64, visit: &mut impl FnMut(Operation<'_>)) {
+    let part = if costing.software.contiguous_context { 1.0 } else { 0.75 };
+    let pieces = 1.0 + (ring - 1.0) * part;
+    let unit = (4.0 * pieces - 1.0) * costing.tokens * costing.activation_bytes;
+    let kernel = |width: f64| Kernel::Stream { bytes: Bytes::new(unit * width), derived: None };
+    let gradients = widths.queries() + widths.keys() + widths.values();
+    both([(kernel(widths.outputs()), 2.0 * ring), (kernel(gradients), 3.0 * ring)], visit);
 }
 
 /// Scores of a learned index: `2 H d` operations for each query and earlier key, or each earlier entry of a
