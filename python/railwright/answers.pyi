@@ -4991,7 +4991,7 @@ class NetworkFailuresJob(Record):
     """Job under failures."""
     @property
     def exposed_share(self) -> float:
-        """Share of the step that is exposed network time."""
+        """Share of the step that is exposed network time. With a run, that of its step on the first design."""
     @property
     def exposed_domain_share(self) -> float:
         """Share of the step that is exposed time in scale-up domains."""

@@ -18,12 +18,12 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_tuner::codesign::FailedParts;
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
 
 const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
+const OF_RUN: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Networks with failed parts, and a job on them.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ pub struct FailuresAnswer {
 /// Designs, parts, tables or a run that do not exist.
 pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer, Ended> {
     needs(("--set", !request.set.is_empty()), ("--run", request.run.is_some()))?;
-    let job = job(request)?;
+    let mut job = job(request)?;
     let mut rates = Rates::catalogue()?;
     for path in &request.rates {
         let label = if path == "-" { "standard input" } else { path };
@@ -85,11 +85,10 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
     let run = read.map(|(run, _)| run);
     run.iter().try_for_each(|run| warn_of_fit(run, front).map(drop))?;
     let mut words: Vec<Option<&str>> = request.designs.iter().map(|word| Some(word.trim())).collect();
-    if words.is_empty() {
-        words.push(None);
-    }
+    words.extend(request.designs.is_empty().then_some(None));
     let mut list = Vec::new();
-    let watching = front.work(BAR, "drawing states");
+    let (bar, work) = if run.is_some() { (OF_RUN, "simulating") } else { (BAR, "drawing states") };
+    let watching = front.work(bar, work);
     for word in words {
         if watching.is_stopped() && !list.is_empty() {
             break;
@@ -102,6 +101,9 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
         let design = design.map_err(|problem| placed_in_flags(&sheet, problem))?;
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
+            if list.is_empty() {
+                job.exposed_share = on_run::exposed_share(&design, run)?;
+            }
         }
         // Reason why a step could not be estimated, as opposed to a step that cannot finish.
         let broken = RefCell::new(None);
@@ -113,10 +115,8 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             }),
             None => slowdown(kept, job.exposed_share),
         };
-        let mut stops = |_: usize, _: usize| {
-            if watching.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut stops));
+        let mut watch = |done: usize, all: usize| watching.advance(done, all);
+        let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut watch));
         let simulated = RefCell::new(simulated);
         let of_class = |class: &Class| simulated.borrow_mut().as_mut()?.of_class(class);
         let expectation = expectation_with(&design, &rates, &job, &slower, &of_class)?;

@@ -98,6 +98,11 @@ pub fn step(
     })
 }
 
+/// Share of the run's step on a design that is exposed network time.
+pub fn exposed_share(design: &Design, run: &Run) -> Result<f64, Problem> {
+    network_share(&run.model, &cluster_on(design, &run.cluster)?, &run.plan)
+}
+
 /// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An
 /// error if the design has no step of this run.
 pub fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {

@@ -26,7 +26,7 @@ pub const EXPOSED_SHARE: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
-    /// Share of the step that is exposed network time.
+    /// Share of the step that is exposed network time. With a run, that of its step on the first design.
     pub exposed_share: f64,
     /// Share of the step that is exposed time in scale-up domains.
     pub exposed_domain_share: f64,

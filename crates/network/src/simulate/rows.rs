@@ -59,10 +59,14 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
 /// Rounding tolerance: share by which a load may be below another's and still count as equal.
 pub(super) const EXACT: f64 = 1e-12;
 
-/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load
-/// equally or less are omitted: they are never the first to fill. With a greater `tolerance` than [`EXACT`],
-/// so are links that all or some of the flows load by less than that share more: such a link carries at most
-/// `1 / (1 - tolerance)^2` of its capacity.
+/// Maximum number of links that are compared with one: most are covered by one of the fullest.
+const MOST_COMPARED: usize = 32;
+
+/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows, or
+/// some of them, load equally or less are omitted: they are never the first to fill. So are links with room
+/// for all of their flows at the rates that other links allow them. With a greater `tolerance` than
+/// [`EXACT`], so are links that all or some of the flows load by less than that share more: such a link
+/// carries at most `1 / (1 - tolerance)^2` of its capacity.
 pub(super) fn few(
     loads: &[Load<'_>],
     capacities: &[f64],
@@ -100,7 +104,7 @@ pub(super) fn few(
                 .all(|(x, y)| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - tolerance))
     };
     // The same if further flows pass the first link: entries are in the order of flows.
-    let covers_some = |a: usize, b: usize| {
+    let covers_some = |a: usize, b: usize, tolerance: f64| {
         let mut passes = of(a).iter();
         of(b).iter().all(|y| {
             passes
@@ -121,12 +125,45 @@ pub(super) fn few(
         }
         kept.extend(front);
     }
+    let mut order: Vec<(f64, usize)> = kept.iter().map(|&link| (tightness(link), link)).collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    // By flow: the rate on its narrowest link, and that link, the fullest of equals.
+    let mut alone = vec![(f64::INFINITY, usize::MAX); loads.len()];
+    for &(_, link) in &order {
+        for (flow, load) in of(link).iter().filter(|(_, load)| *load > 0.0) {
+            let (rate, own) = (capacities[link] / load, &mut alone[*flow as usize]);
+            if rate < own.0 * (1.0 - EXACT) {
+                *own = (rate, link);
+            }
+        }
+    }
+    let most = |link: usize| {
+        let own = of(link).iter().filter(|(_, load)| *load > 0.0);
+        own.map(|(flow, load)| load * alone[*flow as usize].0).sum::<f64>()
+    };
+    let can_fill = |link: usize| {
+        let is_narrowest = of(link).iter().any(|(flow, _)| alone[*flow as usize].1 == link);
+        is_narrowest || most(link) > capacities[link] * (1.0 + EXACT)
+    };
+    kept.clear();
+    let mut by_flow: Vec<Vec<usize>> = vec![Vec::new(); loads.len()];
+    for link in order.into_iter().map(|(_, link)| link).filter(|link| can_fill(*link)) {
+        // A link with all of its flows is among those of each of them.
+        let known = of(link).iter().map(|(flow, _)| &by_flow[*flow as usize]).min_by_key(|known| known.len());
+        let is_covered = |known: &Vec<usize>| {
+            known.iter().take(MOST_COMPARED).any(|&tight| covers_some(tight, link, EXACT))
+        };
+        if !known.is_some_and(is_covered) {
+            kept.push(link);
+            of(link).iter().for_each(|(flow, _)| by_flow[*flow as usize].push(link));
+        }
+    }
     if tolerance > EXACT {
         let mut order: Vec<(f64, usize)> = kept.iter().map(|&link| (tightness(link), link)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         kept.clear();
         for (_, link) in order {
-            if !kept.iter().any(|&tight| covers_some(tight, link)) {
+            if !kept.iter().any(|&tight| covers_some(tight, link, tolerance)) {
                 kept.push(link);
             }
         }

@@ -130,11 +130,23 @@ impl Wiring {
         self
     }
 
-    /// The same with its hash seed increased by a number.
-    pub fn redrawn(&self, draw: u32) -> Result<Self, Problem> {
-        let mut design = self.topology.design.clone();
-        design.seed = design.seed.wrapping_add(u64::from(draw));
-        Ok(Self::new(&design, &self.failed)?.recovering(self.recovery))
+    /// The same with its hash seed increased by a number. Links do not depend on the seed, so nothing is built
+    /// again.
+    #[must_use]
+    pub fn redrawn(&self, draw: u32) -> Self {
+        let mut other = self.clone();
+        other.redraw(u64::from(draw));
+        other
+    }
+
+    fn redraw(&mut self, draw: u64) {
+        let hashed = self.hashed.as_deref_mut();
+        for topology in std::iter::once(&mut self.topology).chain(hashed) {
+            topology.design.seed = topology.design.seed.wrapping_add(draw);
+        }
+        for other in [&mut self.detours, &mut self.without_lost].into_iter().flatten() {
+            other.redraw(draw);
+        }
     }
 
     /// Devices that carry the traffic of NICs with lost ports.

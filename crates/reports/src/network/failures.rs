@@ -187,6 +187,11 @@ impl Answered {
                 words(self.job.recovery)
             ),
         }));
+        if self.run.is_some() && self.list.iter().any(|failing| failing.design.routing.is_hashed()) {
+            remarks.push(Cell::from(
+                "step without a part: of the first part of its class; with hashed routes, others may cost more or less",
+            ));
+        }
         remarks.push(Cell::from(format!(
             "action: cheapest of continuing, dropping the affected domains, and waiting for repair; a restart costs {} h of all devices, a month has {MONTH} h",
             self.job.interruption_hours

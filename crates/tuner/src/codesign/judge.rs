@@ -195,6 +195,15 @@ fn simulate_candidates(
     let mut left_out: Vec<usize> = Vec::new();
     let all = order.len().min(MOST) + references.len();
     let mut done = 0;
+    // The closed form of networks without oversubscription is close to their simulation: the cheapest of them
+    // bounds all others from the start.
+    let open =
+        order.iter().map(|(index, _)| *index).find(|index| answer.rows[*index].oversubscription <= 1.0);
+    let open: Vec<usize> = open.into_iter().collect();
+    for (index, outcome) in together(answer, asked, (&open, lowest), workers, &|| watch(done, all))? {
+        let cost = recorded(answer, index, outcome).and_then(|simulated| simulated.cost);
+        lowest = cost.map_or(f64::INFINITY, |cost| cost.dollars_high.get());
+    }
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
         // A lower bound on the cost above the upper bound on the cheapest is always higher.
@@ -205,6 +214,10 @@ fn simulate_candidates(
             left_out.push(index);
             continue;
         }
+        if open.contains(&index) {
+            done += 1;
+            continue;
+        }
         if !ahead.contains_key(&index) {
             let next: Vec<usize> = order
                 .iter()
@@ -212,6 +225,7 @@ fn simulate_candidates(
                 .enumerate()
                 .take_while(|(n, (_, cost))| done + n < FIRST || *cost <= lowest || asked.every_network)
                 .map(|(_, (index, _))| *index)
+                .filter(|index| !open.contains(index))
                 .take(workers.count().clamp(1, MOST.saturating_sub(done).max(1)))
                 .collect();
             ahead.extend(together(answer, asked, (&next, lowest), workers, &|| watch(done, all))?);
@@ -480,25 +494,32 @@ pub fn simulated_step(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {
     let whole = Wiring::new(&design.clone().fed(machine.device_limit()), &[])?;
-    simulated_step_on((model, machine, plan), (design, whole), extent, watch)
+    over_draws(&unrouted((model, machine, plan), (design, &whole))?, &whole, extent, watch)
 }
 
-/// The same on a design whose wiring may lack failed parts.
-pub(super) fn simulated_step_on(
+/// A plan on a design with the devices of a machine, before its routes: failed parts do not change it.
+pub(super) fn unrouted(
     (model, machine, plan): (&Model, &Cluster, &Plan),
-    (design, first): (&Design, Wiring),
+    (design, whole): (&Design, &Wiring),
+) -> Result<Unrouted, Problem> {
+    let cluster = unblocked_on(design, machine)?;
+    Unrouted::new((model, &cluster, plan), &Setting::on(whole))
+}
+
+/// Its step on the design's wiring, which may lack failed parts.
+pub(super) fn over_draws(
+    step: &Unrouted,
+    first: &Wiring,
     extent: Extent,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Option<Steps>, Problem> {
-    let cluster = unblocked_on(design, machine)?;
-    let step = Unrouted::new((model, &cluster, plan), &Setting::on(&first))?;
-    let draws = if design.routing.is_hashed() { DRAWS } else { 1 };
+    let draws = if first.topology.design.routing.is_hashed() { DRAWS } else { 1 };
     let mut timed = |draw: u32, limit: Seconds| -> Result<Option<Timed>, Problem> {
         let extent = Extent { limit, ..extent };
         if draw == 0 {
-            return step.time_within(&first, extent, watch);
+            return step.time_within(first, extent, watch);
         }
-        step.time_within(&first.redrawn(draw)?, extent, watch)
+        step.time_within(&first.redrawn(draw), extent, watch)
     };
     // The interval covers the slower seeds as well, so one seed within the limit requires all of them.
     let mut within = None;

@@ -142,7 +142,7 @@ impl<'a> Network<'a> {
     ) -> Result<T, Problem> {
         match self {
             _ if draw == 0 => then(self),
-            Self::Design(wiring) => then(Network::Design(&wiring.redrawn(draw)?)),
+            Self::Design(wiring) => then(Network::Design(&wiring.redrawn(draw))),
             Self::Imported(fabric) => then(Network::Imported(&fabric.redrawn(draw))),
         }
     }
@@ -224,7 +224,7 @@ fn on_design(
     groups: &[Vec<u32>],
     draw: u32,
 ) -> Result<(f64, Vec<LayerLoad>), Problem> {
-    let redrawn = if draw > 0 { Some(wiring.redrawn(draw)?) } else { None };
+    let redrawn = if draw > 0 { Some(wiring.redrawn(draw)) } else { None };
     let wiring = redrawn.as_ref().unwrap_or(wiring);
     let class = Class::of_groups(exchange, groups.iter().cloned(), &wiring.topology.design);
     let together = class_time(wiring, std::slice::from_ref(&class))?;

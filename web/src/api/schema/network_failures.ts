@@ -97,7 +97,7 @@ export interface NetworkFailuresAnswer {
  */
 export interface Job {
   /**
-   * Share of the step that is exposed network time.
+   * Share of the step that is exposed network time. With a run, that of its step on the first design.
    */
   exposed_share: number
   /**
