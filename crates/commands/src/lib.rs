@@ -1,5 +1,4 @@
-//! The commands without command lines and printing: a request, with the files that it names, to a typed
-//! report.
+//! The commands without command lines and printing: a request, with its files, to a typed report.
 //!
 //! Responsible for: the inputs of a command, its defaults, the order of its work, and the files that it
 //! writes. A front end converts its arguments to a request, receives notes, progress and texts as a

@@ -69,7 +69,10 @@ pub fn tune(request: &Tune, watch: &dyn Watch, front: &dyn Front) -> Result<Opti
     check(request)?;
     let kept = tuned_keys(&request.keep, "--keep")?;
     let free = tuned_keys(&request.free, "--free")?;
-    let (own_arguments, pinned) = apart(&request.run, &free);
+    let (of_file, pinned) = apart(&request.run, &free);
+    // Without a file, the flags describe the user's own layout.
+    let is_open = of_file.launch.is_none() && of_file.run.is_none();
+    let own_arguments = if is_open { request.run.clone() } else { of_file };
     let launch = run::launch::find(&own_arguments)?;
     let Resolved { run: own, mut spec, .. } = run::resolve(&own_arguments)?;
     if let Some(launch) = &launch {

@@ -21,7 +21,6 @@ use std::cell::RefCell;
 
 /// Default number of sampled states.
 const SAMPLES: u64 = 10_000;
-
 const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
 const OF_RUN: &str = "simulating {bar:30} {percent}%, {eta} left";
 
@@ -102,7 +101,8 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
             if list.is_empty() {
-                job.exposed_share = on_run::exposed_share(&design, run)?;
+                job.exposed_share = on_run::exposed_share(&design, run)
+                    .map_err(|problem| placed_in_flags(&sheet, problem))?;
             }
         }
         // Reason why a step could not be estimated, as opposed to a step that cannot finish.

@@ -1,5 +1,4 @@
-//! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a
-//! file.
+//! `network flows`: a table of flows or execution traces, on a topology or a fabric from a file.
 //!
 //! Responsible for: reading the flows against the devices of the network. Does not simulate
 //! ([`railwright_network::flow::listed`]).
@@ -125,8 +124,7 @@ fn simulated(request: &FlowsOn, watching: &dyn Work) -> Result<Answered, Ended> 
     Ok(Answered { next, warnings, ..answered(network, chosen, makespans, layers, flows) })
 }
 
-/// Bandwidth between two devices of a domain whose devices have one link to each other; `None` behind a
-/// switch.
+/// Bandwidth between two devices of a domain with one link to each other; `None` behind a switch.
 fn peers(
     cluster: &Cluster,
     (domain, bandwidth): (u64, BytesPerSecond),

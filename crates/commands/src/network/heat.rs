@@ -86,8 +86,7 @@ fn pairs(matrix: &Matrix, file: &mut dyn Write) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A line for each two blocks of ranks that talk: bytes from a rank of one to a rank of the other, on
-/// average.
+/// A line for each two blocks of ranks that talk: mean bytes from a rank of one to a rank of the other.
 fn averages(cells: &Cells, file: &mut dyn Write) -> std::io::Result<()> {
     writeln!(file, "from_first,from_last,to_first,to_last,mean_bytes")?;
     for i in 0..cells.side {

@@ -63,7 +63,13 @@ const DOMINANT: f64 = 0.8;
 impl Charges {
     /// Tests whether one rank causes most waits.
     pub(super) fn has_dominant(&self) -> bool {
-        self.waits.iter().any(|&waits| waits > 0.0 && waits >= DOMINANT * self.total)
+        self.leading().is_some_and(|(_, share)| share >= DOMINANT)
+    }
+
+    /// The member with the most waits of others, and its share of all waits. `None` without waits.
+    pub(super) fn leading(&self) -> Option<(usize, f64)> {
+        let most = self.waits.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*most.1 > 0.0 && self.total > 0.0).then(|| (most.0, most.1 / self.total))
     }
 }
 

@@ -208,7 +208,9 @@ fn judge(
         let last = measured.always_last(&culprits, noise);
         // Where ranks cannot be compared, equal ranks are no evidence.
         let is_comparable = doubts.always.is_empty() && doubts.acquittal.is_empty();
-        let unnamed = || unnamed(base, without_all).filter(|_| is_comparable);
+        let leading = charges.leading();
+        let leading = leading.and_then(|(at, share)| Some((job.members.get(at)?.rank, share)));
+        let unnamed = || unnamed(base, without_all, leading).filter(|_| is_comparable);
         doubts.acquittal.extend(last.or_else(unnamed));
         doubts.acquittal.extend(thin);
         doubts.acquittal.extend(rest.doubts);

@@ -20,16 +20,26 @@ pub const MOST_OFF: f64 = 0.02;
 /// equal work differ by chance, and the slowest of them determines every interval.
 const LEFT: f64 = 0.05;
 
+/// Minimum share of all waits of one rank with which ranks do not delay each other in turn.
+const LEADING: f64 = 0.6;
+
 /// Reason against the verdict "no straggler": without any difference between ranks the steps are much
-/// shorter. Both times are those of all steps, in nanoseconds.
-pub(super) fn unnamed(base: i64, without_all: i64) -> Option<String> {
+/// shorter. Both times are those of all steps, in nanoseconds. `leading` is the rank with the most waits of
+/// others, with its share of all waits.
+pub(super) fn unnamed(base: i64, without_all: i64, leading: Option<(u32, f64)>) -> Option<String> {
     let left = 1.0 - without_all as f64 / (base as f64).max(1.0);
-    (left > LEFT).then(|| {
-        format!(
+    (left > LEFT).then(|| match leading.filter(|(_, share)| *share >= LEADING) {
+        Some((rank, share)) => format!(
+            "with equal ranks the step would be {:.1}% shorter: rank {rank} causes {:.0}% of the waits, but the \
+            replay confirms none of its delays",
+            left * 100.0,
+            share * 100.0
+        ),
+        None => format!(
             "ranks delay each other in turn: with equal ranks the step would be {:.1}% shorter, but no single \
             rank, link or stage accounts for it",
             left * 100.0
-        )
+        ),
     })
 }
 
@@ -231,4 +241,17 @@ fn unmatched(job: &Job, joined: &Joined) -> Vec<u32> {
         alone * 2 > all
     };
     (0..job.members.len()).filter(|&member| of_rank(member)).map(|member| job.members[member].rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unnamed;
+
+    #[test]
+    fn a_rank_with_most_waits_is_named_instead_of_turns() {
+        let most = unnamed(100, 80, Some((3, 0.7))).expect("a reason");
+        assert!(most.contains("20.0% shorter: rank 3 causes 70% of the waits"), "{most}");
+        assert!(unnamed(100, 80, Some((3, 0.3))).is_some_and(|reason| reason.contains("in turn")));
+        assert_eq!(unnamed(100, 99, Some((3, 0.9))), None);
+    }
 }

@@ -249,6 +249,8 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         // A rounding error is not overlap.
         // Savings may exceed the named kernels: only what previous findings remove is shared.
         let shared = if open < 1e-3 * cost { 0.0 } else { open.min(joint.cost) };
+        // All findings together cannot remove more than the step.
+        let shared = shared.max(joint.cost + cost - context.step()).min(cost);
         finding.shared = shared;
         joint.cost += cost - shared;
         joint.shared += shared;

@@ -95,6 +95,19 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     Unattributed { groups, evidence, advice: advice.join("; ") }
 }
 
+/// Tests whether the names of most exposed kernels of NCCL or RCCL have a format of 16 bits or fewer, as in
+/// `ncclDevKernel_AllReduce_Sum_f16_RING_LL`.
+fn reduces_16_bits(context: &Context<'_>) -> bool {
+    let (mut narrow, mut all) = (0, 0);
+    for (name, time) in context.times_under(|label| matches!(label, Label::Exposed(_, _))) {
+        all += time;
+        if ["_f16", "_bf16", "_f8", "_half", "_bfloat16"].iter().any(|format| name.contains(format)) {
+            narrow += time;
+        }
+    }
+    2 * narrow > all
+}
+
 /// Remedy for an operation of unknown purpose.
 fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static str {
     match operation {
@@ -106,11 +119,17 @@ fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static 
             "overlap these exchanges with compute that does not need their result (dense layers, the next micro-batch), or exchange \
              narrower formats"
         }
-        Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) if is_forward(context.views) => {
-            "overlap these reductions with compute that does not need their result, or reduce narrower formats"
-        }
         Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
-            "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
+            match (is_forward(context.views), reduces_16_bits(context)) {
+                (true, true) => "overlap these reductions with compute that does not need their result",
+                (true, false) => {
+                    "overlap these reductions with compute that does not need their result, or reduce narrower formats"
+                }
+                (false, true) => "overlap these reductions with the backward pass, and merge small ones",
+                (false, false) => {
+                    "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
+                }
+            }
         }
         Some(CollectiveKind::AllGather | CollectiveKind::Gather) => {
             "gather earlier (prefetch the next layer), or gather narrower formats"

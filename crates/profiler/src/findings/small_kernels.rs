@@ -4,10 +4,11 @@
 //! launch delays them, and trial runs of algorithms: later steps do not have them.
 
 use super::{Context, Inference, Rule, time};
-use crate::causes::{Stacks, Trials};
+use crate::causes::{Cause, Idle, Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::NONE;
-use crate::view::Role;
+use crate::view::{Role, View};
+use crate::waterfall::Piece;
 
 pub(super) struct SmallKernels;
 
@@ -27,8 +28,8 @@ impl Rule for SmallKernels {
 
     fn text(&self) -> &'static str {
         "Kernels of at most 8 us that were launched on an idle device, at most 50 us after the previous kernel: launches \
-         take longer than the work. Reported if the gaps before such kernels take 2% of the step. Cost: these \
-         gaps. Trial runs of convolution algorithms are not counted.\n\n\
+         take longer than the work. Reported if the launch-bound gaps before such kernels take 2% of the step. Cost: \
+         these gaps, without allocations, copies and synchronization in them. Trial runs of convolution algorithms are not counted.\n\n\
          Remedies: CUDA graphs, compilation that fuses element-wise kernels, multi-tensor optimizers, larger \
          micro-batches."
     }
@@ -47,7 +48,7 @@ impl Rule for SmallKernels {
         let (from, to) = context.windows.span();
         let (mut lost, mut count, mut names, mut zeroed) = (0i64, 0u64, Vec::new(), 0i64);
         for view in context.views {
-            let (stacks, trials) = (Stacks::new(view.trace), Trials::new(view));
+            let (stacks, trials, mut idle) = (Stacks::new(view.trace), Trials::new(view), Idle::new(view));
             let mut busy_until: Option<i64> = None;
             // Launched after the previous work: a queued kernel, or one without a recorded launch, did not
             // wait for its launch.
@@ -58,16 +59,20 @@ impl Rule for SmallKernels {
                 }
                 if let Some(until) = busy_until {
                     let gap = row.start - until;
+                    let name = view.trace.names.get(row.name);
                     if gap > 0
                         && gap <= GAP
                         && row.duration() <= SMALL
                         && view.role[at] == Role::Compute
+                        && !is_of_runtime(name)
                         && is_late(at, until)
                         && !trials.has(view.launch[at])
                     {
+                        let piece = Piece { start: until, end: row.start, role: Role::None, row: at as u32 };
+                        let gap = launch_bound(&mut idle, view, piece);
                         lost += gap;
-                        count += 1;
-                        names.push((view.trace.names.get(row.name), gap));
+                        count += u64::from(gap > 0);
+                        names.push((name, gap));
                         let launch = view.launch.get(at).copied().unwrap_or(NONE);
                         if launch != NONE && stacks.any(launch, |name| name.contains("zero_grad")) {
                             zeroed += gap;
@@ -105,4 +110,22 @@ impl Rule for SmallKernels {
             ..Finding::default()
         }]
     }
+}
+
+/// The launch-bound part of an idle interval, in nanoseconds.
+fn launch_bound(idle: &mut Idle<'_>, view: &View<'_>, piece: Piece) -> i64 {
+    let mut begin = piece.start;
+    let mut sum = 0;
+    for part in idle.stretches(view, piece) {
+        if part.cause == Cause::LaunchBound {
+            sum += part.end - begin;
+        }
+        begin = part.end;
+    }
+    sum
+}
+
+/// Tests whether a kernel is a copy or fill of ROCm's runtime, which no graph or compiler fuses.
+fn is_of_runtime(name: &str) -> bool {
+    name.starts_with("__amd_rocclr_")
 }

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn every_row_is_complete_and_found_by_all_its_names() {
         let all = accelerators();
-        assert_eq!(all.len(), 100);
+        assert_eq!(all.len(), 101);
         for accelerator in &all {
             assert!(accelerator.memory.gib() > 9.0, "{}", accelerator.id);
             assert!(accelerator.memory_bandwidth.gb() > 200.0, "{}", accelerator.id);

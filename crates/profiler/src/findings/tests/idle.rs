@@ -321,3 +321,16 @@ fn the_frames_of_a_straggler_are_those_of_the_intervals_that_delay_others() {
     let line = "of its additional idle time has the cause `memory allocation` in cudaMalloc";
     assert!(finding.evidence.iter().any(|one| one.contains(line)), "{finding:#?}");
 }
+
+#[test]
+fn small_kernels_after_allocations_are_not_launch_bound() {
+    // A call that allocates memory before each of them is the cause.
+    let found = one_rank(|_, r| {
+        for _ in 0..50 {
+            r.host_busy(HostKind::Runtime, "cudaMalloc", 10 * MICROSECOND);
+            r.kernel("void at::native::vectorized_elementwise_kernel<4, add>(int)", 4 * MICROSECOND);
+        }
+    });
+    assert!(!ids(&found).contains("small-kernels"), "{found:#?}");
+    assert!((480.0..620.0).contains(&cost(&found, "memory-allocation")), "{found:#?}");
+}
