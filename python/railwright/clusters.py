@@ -28,7 +28,7 @@ def list(
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Clusters = ask(('clusters', 'list'), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
     return found
@@ -44,7 +44,7 @@ def show(
 
     name: Name; for a model also the path of a config.json, or `-` for stdin.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Cluster = ask(('clusters', 'show'), {"name": name, "output": output, "memory-limit": memory_limit})
     return found

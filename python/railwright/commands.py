@@ -60,7 +60,7 @@ def timeline(
     rank: Show one rank only (with `--format columns`).
     between: Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given).
     detail: Level of detail within a pass (default: automatic).
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     form: Form of the picture or file.
     settings: Settings of the run, named as flags with underscores.
     """
@@ -115,7 +115,7 @@ def tune(
     diff: Print only the change, as a unified diff.
     in_place: Edit the file in place.
     output: Write the changed file, or one variant per layout into a folder (`variants/`).
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.Tune = ask(('tune',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "keep": keep, "free": free, "measured": measured, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "top": top, "pick": pick, "diff": diff, "in-place": in_place, "output": output, "memory-limit": memory_limit, **settings})
@@ -141,7 +141,7 @@ def check(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.Check = ask(('check',), {"files": files, "against": against, "launch-args": launch_args, "cluster": cluster, "set": set, "output": output, "memory-limit": memory_limit, **settings})
@@ -198,7 +198,7 @@ def goodput(
     slow_factor: Factor by which a slow host lengthens a step.
     rates: Table of flaps and slow parts of the network, as for `network failures` (repeatable) [default: that of the run file].
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Goodput = ask(('goodput',), {"model": model, "cluster": cluster, "run": run, "gpus": gpus, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "rates": rates, "output": output, "memory-limit": memory_limit})
     return found
@@ -233,7 +233,7 @@ def sensitivity(
     network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.Sensitivity = ask(('sensitivity',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "network": network, "topology": topology, "output": output, "memory-limit": memory_limit, **settings})
@@ -256,7 +256,7 @@ def validate(
     calibration: Apply a calibration to the rows measured on its accelerator.
     network: Predict collectives on clusters, with the columns of `catalog/evidence/collectives_at_scale.csv`.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Validation | answers.Regret | answers.NetworkValidation = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "network": network, "output": output, "memory-limit": memory_limit})
     return found
@@ -302,7 +302,7 @@ def calibrate(
     judge: Validate an existing calibration on the measurements, without fitting.
     show: Show the contents of a calibration.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "step": step, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "output": output, "memory-limit": memory_limit})
     return found
@@ -322,7 +322,7 @@ def detect(
     variables: Environment variables of the script.
     arguments: Arguments of the script.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Detect = ask(('detect',), {"file": file, "variables": variables, "arguments": arguments, "output": output, "memory-limit": memory_limit})
     return found
@@ -350,7 +350,7 @@ def comm(
     all: List every collective of a large job in JSON, not only those with the longest waits.
     group: Filter by dimension (tensor, context, expert, pipeline, data) or part of a label.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Communication = ask(('comm',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "collectives": collectives, "all": all, "group": group, "output": output, "memory-limit": memory_limit})
     return found
@@ -374,7 +374,7 @@ def stragglers(
     kernels: Additional communication-kernel patterns, checked first.
     ranks: Maximum number of ranks to show (default: 8).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Stragglers = ask(('stragglers',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "ranks": ranks, "output": output, "memory-limit": memory_limit})
     return found
@@ -394,7 +394,7 @@ def log(
     accelerator: Accelerator of the run, from `gpus list`.
     batch_size: Global batch in sequences, if a DeepSpeed log lacks `train_batch_size`.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Log = ask(('log',), {"file": file, "accelerator": accelerator, "batch-size": batch_size, "output": output, "memory-limit": memory_limit})
     return found
@@ -410,7 +410,7 @@ def hang(
 
     paths: Flight-recorder dumps: files, folders or globs.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Hang = ask(('hang',), {"paths": paths, "output": output, "memory-limit": memory_limit})
     return found
@@ -440,7 +440,7 @@ def memory_snapshot(
     stage: Pipeline stage of the recorded rank [default: the stage with the highest peak].
     top: Number of allocation sites to list (default: 12).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.MemorySnapshot = ask(('memory-snapshot',), {"file": file, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "accelerator": accelerator, "stage": stage, "top": top, "output": output, "memory-limit": memory_limit})
     return found
@@ -468,7 +468,7 @@ def query(
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
     python: Keep Python function events.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Query | answers.QuerySchema = ask(('query',), {"sql": sql, "paths": paths, "schema": schema, "limit": limit, "clocks": clocks, "layout": layout, "python": python, "output": output, "memory-limit": memory_limit})
     return found
@@ -486,7 +486,7 @@ def save(
     paths: Traces: files, folders, globs, archives or saved profiles.
     output: Output file, `NAME.railwright`.
     python: Keep Python function events.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: str = ask(('save',), {"paths": paths, "output": output, "python": python, "memory-limit": memory_limit})
     return found
@@ -504,7 +504,7 @@ def digest(
     paths: Traces: files, folders, globs or archives.
     output: Output folder; files keep their path relative to PATH.
     part: Process every N-th file, starting with file I (from 0), such as `3/16`.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: str = ask(('digest',), {"paths": paths, "output": output, "part": part, "memory-limit": memory_limit})
     return found
@@ -528,7 +528,7 @@ def export_perfetto(
     device_only: Omit host threads.
     clocks: Clock alignment across ranks (default: auto).
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: str = ask(('export-perfetto',), {"paths": paths, "output": output, "flows": flows, "device-only": device_only, "clocks": clocks, "layout": layout, "memory-limit": memory_limit})
     return found
@@ -565,7 +565,7 @@ def pipeline(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     svg: Write an SVG of the step (`-` for standard output).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Pipeline = ask(('pipeline',), {"paths": paths, "layout": layout, "step": step, "replica": replica, "what-if": what_if, "limit": limit, "predict": predict, "cluster": cluster, "gpus": gpus, "set": set, "svg": svg, "output": output, "memory-limit": memory_limit})
     return found
@@ -588,7 +588,7 @@ def export(
     memory_limit: int | str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> answers.Export:
-    """Export a run as a launch file of a training framework.
+    """Export a run as a launch file for a training framework.
 
     model: Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin.
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
@@ -603,7 +603,7 @@ def export(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.Export = ask(('export',), {"model": model, "cluster": cluster, "to": to, "target-version": target_version, "perfetto": perfetto, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "memory-limit": memory_limit, **settings})
@@ -620,7 +620,7 @@ def explain(
 
     id: Part of a report, warning or convention [default: list all topics].
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Explanation | answers.Topics | answers.Software = ask(('explain',), {"id": id, "output": output, "memory-limit": memory_limit})
     return found
@@ -651,7 +651,7 @@ def init(
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     output: Write to a file.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: str = ask(('init',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "output": output, "memory-limit": memory_limit, **settings})
@@ -668,7 +668,7 @@ def examples(
 
     name: Example to print [default: list all names].
     output: Write to a file.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: str = ask(('examples',), {"name": name, "output": output, "memory-limit": memory_limit})
     return found
@@ -726,7 +726,7 @@ def profile(
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "steps": steps, "rank": rank, "depth": depth, "top": top, "by": by, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
@@ -767,7 +767,7 @@ def compare(
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Compare = ask(('compare',), {"first": first, "second": second, "launch": launch, "fail-if": fail_if, "step": step, "top": top, "calibration": calibration, "cluster": cluster, "gpus": gpus, "set": set, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
     return found
@@ -783,7 +783,7 @@ def keys(
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Keys = ask(('keys',), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
     return found
@@ -797,7 +797,7 @@ def schema(
     """Print the JSON schema of a run file.
 
     output: Write to a file.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: str = ask(('schema',), {"output": output, "memory-limit": memory_limit})
     return found
@@ -828,7 +828,7 @@ def values(
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.Values = ask(('values',), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "output": output, "memory-limit": memory_limit, **settings})

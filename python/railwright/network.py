@@ -33,7 +33,7 @@ def topologies(
     kind: Show all keys of this topology.
     published: Compare part counts of published systems with generated ones.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Topologies | answers.TopologyKeys | answers.PublishedTopologies = ask(('network', 'topologies'), {"kind": kind, "published": published, "output": output, "memory-limit": memory_limit})
     return found
@@ -194,7 +194,7 @@ def show(
     floor: Floor plan: hosts or switches per rack, racks per row, and rack width, row pitch and cable rise in metres [default:
         hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5].
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
     return found
@@ -366,7 +366,7 @@ def cost(
     grow_to: Devices of a later, larger network: report initial and later purchases of each design.
     lines: Show all lines of all bills.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
@@ -539,7 +539,7 @@ def failures(
     samples: Number of failure states to sample [default: 10,000 if --fail selects parts at random].
     sample_seed: Random seed for sampling (default: 0).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "domain-parts": domain_parts, "domain-without-part": domain_without_part, "domain-spares": domain_spares, "speed": speed, "radix": radix, "spine-radix": spine_radix, "core-radix": core_radix, "top-radix": top_radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "core-oversubscription": core_oversubscription, "rails": rails, "planes": planes, "pods": pods, "zones": zones, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "flowlets": flowlets, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "server": server, "storage": storage, "in-band": in_band, "out-of-band": out_of_band, "exposed-share": exposed_share, "exposed-domain-share": exposed_domain_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
     return found
@@ -596,7 +596,7 @@ def design(
     all: Show all designs, not only the Pareto fronts.
     svg: Plot step time against cost, as SVG.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.NetworkDesign = ask(('network', 'design'), {"model": model, "cluster": cluster, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "space": space, "fit-probability": fit_probability, "unlimited": unlimited, "threads": threads, "domains": domains, "topologies": topologies, "oversubscriptions": oversubscriptions, "speeds": speeds, "network": network, "prices": prices, "scale-up-price": scale_up_price, "budget": budget, "years": years, "all": all, "svg": svg, "output": output, "memory-limit": memory_limit, **settings})
@@ -652,7 +652,7 @@ def traffic(
     heat: Write the traffic matrix as a heat map (`.svg` or `.png`).
     cells: Average the matrix and the heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.NetworkTraffic = ask(('network', 'traffic'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "by": by, "algorithm": algorithm, "all-to-all": all_to_all, "matrix": matrix, "heat": heat, "cells": cells, "output": output, "memory-limit": memory_limit, **settings})
@@ -717,7 +717,7 @@ def simulate(
     background: Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`).
     loads: Write the load of links over the step: CSV, or a chart if the name ends in `.svg`.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: answers.NetworkSimulate = ask(('network', 'simulate'), {"model": model, "cluster": cluster, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "fabric": fabric, "nodelist": nodelist, "hostfile": hostfile, "fragments": fragments, "first-node": first_node, "job": job, "job-nodelist": job_nodelist, "reordered": reordered, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "background": background, "loads": loads, "output": output, "memory-limit": memory_limit, **settings})
@@ -765,7 +765,7 @@ def collective(
     recovery: Traffic of a device that lost NIC ports: `alone`, over one `neighbour`, or `spread` over its domain (default: spread).
     svg: Output the bus bandwidth by message size as an SVG chart.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkCollective = ask(('network', 'collective'), {"operation": operation, "bytes": bytes, "factor": factor, "gpus": gpus, "cluster": cluster, "ranks": ranks, "nodelist": nodelist, "first-node": first_node, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "svg": svg, "output": output, "memory-limit": memory_limit})
     return found
@@ -799,7 +799,7 @@ def flows(
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     ends: Write start and end of every flow as CSV.
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkFlows = ask(('network', 'flows'), {"flows": flows, "cluster": cluster, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "ends": ends, "output": output, "memory-limit": memory_limit})
     return found
@@ -841,7 +841,7 @@ def export(
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
     flows: Table of flows, for htsim.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
     found: str = ask(('network', 'export'), {"model": model, "cluster": cluster, "to": to, "output": output, "launch": launch, "launch-args": launch_args, "run": run, "set": set, "fsdp": fsdp, "hsdp": hsdp, "topology": topology, "network": network, "routing": routing, "flows": flows, "memory-limit": memory_limit, **settings})
@@ -876,7 +876,7 @@ def sites(
     fragments: Number of model fragments, synchronized one after another (default: 1).
     overlap: Local steps that overlap the synchronization of a fragment (default: 0).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkSites = ask(('network', 'sites'), {"model": model, "bandwidth": bandwidth, "step": step, "sites": sites, "distance": distance, "local-steps": local_steps, "bits": bits, "outer-bits": outer_bits, "fragments": fragments, "overlap": overlap, "output": output, "memory-limit": memory_limit})
     return found
@@ -892,7 +892,7 @@ def rail_only(
 
     figures: Write the paper's figures to this folder (created if missing).
     output: Write to a file; its suffix sets the format.
-    memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
+    memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.RailOnly = ask(('network', 'rail-only'), {"figures": figures, "output": output, "memory-limit": memory_limit})
     return found

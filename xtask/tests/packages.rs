@@ -110,8 +110,8 @@ fn files_of_tests_may_be_outside() {
     assert_eq!(embedded(code), ["a.md"]);
 }
 
-/// A package that lists its tests runs no other file: each file in `tests` must be listed or be a module of one
-/// that is.
+/// A package that lists its tests runs no other file: each file in `tests` must be listed or be a module of
+/// one that is.
 #[test]
 fn every_file_of_listed_tests_is_run() {
     let mut checked = 0;

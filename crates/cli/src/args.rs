@@ -50,7 +50,7 @@ pub(crate) use whatif::{Sensitivity, WhatIf};
 
 /// Model, profile and tune distributed LLM training: step time, memory and cost
 ///
-/// A model, a cluster and a plan define one training step. Every reported number is derived from that step.
+/// A model, a cluster and a plan define one training step. Every predicted number is derived from that step.
 #[derive(Debug, Parser)]
 #[command(
     name = "railwright",
@@ -141,7 +141,7 @@ pub(crate) enum Command {
     ExportPerfetto(Later<tables::ExportPerfetto>),
     /// Analyse pipeline bubbles and stalls across all stages
     Pipeline(Later<pipeline::Pipeline>),
-    /// Export a run as a launch file of a training framework
+    /// Export a run as a launch file for a training framework
     Export(Later<launch::Export>),
     /// Explain a metric, a warning or a convention
     Explain(Later<Explain>),
@@ -155,13 +155,13 @@ pub(crate) enum Command {
     /// Compare two traces, or a trace with its prediction
     #[command(after_long_help = profile::COMPARE_EXAMPLES)]
     Compare(Later<Compare>),
-    /// List or show models of the catalogue
+    /// List or show models in the catalogue
     #[command(subcommand)]
     Models(Catalogue),
-    /// List or show accelerators of the catalogue
+    /// List or show accelerators in the catalogue
     #[command(subcommand, visible_alias = "accelerators")]
     Gpus(Catalogue),
-    /// List or show clusters of the catalogue
+    /// List or show clusters in the catalogue
     #[command(subcommand)]
     Clusters(Catalogue),
     /// Design, simulate and price cluster networks

@@ -70,15 +70,14 @@ pub fn tune(request: &Tune, watch: &dyn Watch, front: &dyn Front) -> Result<Opti
     let kept = tuned_keys(&request.keep, "--keep")?;
     let free = tuned_keys(&request.free, "--free")?;
     let (of_file, pinned) = apart(&request.run, &free);
+    let launch = run::launch::find(&of_file)?;
+    let file = rewrite::open(&of_file, launch.as_ref())?;
     // Without a file, the flags describe the user's own layout.
-    let is_open = of_file.launch.is_none() && of_file.run.is_none();
-    let own_arguments = if is_open { request.run.clone() } else { of_file };
-    let launch = run::launch::find(&own_arguments)?;
+    let own_arguments = if file.format.is_some() { of_file } else { request.run.clone() };
     let Resolved { run: own, mut spec, .. } = run::resolve(&own_arguments)?;
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, front);
     }
-    let file = rewrite::open(&own_arguments, launch.as_ref())?;
     let unset = unset(&file, &free);
     let fixed: Vec<String> = kept.iter().cloned().chain(unset.iter().map(|key| (*key).to_owned())).collect();
     spec.plan = tuning::opened(&own.plan, &fixed, &free);

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum, ValueHint};
 /// Flags of every command.
 #[derive(Args, Clone, Debug, serde::Deserialize)]
 pub(crate) struct Global {
-    /// Use colours: auto, always or never
+    /// When to use colours
     #[arg(
         long,
         global = true,
@@ -21,7 +21,7 @@ pub(crate) struct Global {
     /// Suppress notes and warnings on stderr
     #[arg(long, short, global = true, help_heading = "Global")]
     pub(crate) quiet: bool,
-    /// Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine]
+    /// Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine]
     #[arg(long, global = true, value_name = "LIMIT", value_parser = railwright_spec::memory_amount, help_heading = "Global")]
     #[serde(deserialize_with = "amount")]
     pub(crate) memory_limit: Option<u64>,

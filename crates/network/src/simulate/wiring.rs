@@ -130,8 +130,8 @@ impl Wiring {
         self
     }
 
-    /// The same with its hash seed increased by a number. Links do not depend on the seed, so nothing is built
-    /// again.
+    /// The same with its hash seed increased by a number. Links do not depend on the seed, so nothing is
+    /// built again.
     #[must_use]
     pub fn redrawn(&self, draw: u32) -> Self {
         let mut other = self.clone();

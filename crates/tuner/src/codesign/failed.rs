@@ -113,8 +113,8 @@ mod tests {
     }
 
     /// `network cost` and `design` price failures by the remaining bandwidth, `network failures` by simulated
-    /// steps: with sprayed packets on one plane the lost time differs by less than a tenth of itself. Measured
-    /// outside of that: 20% less with two planes, 37% more with hashed routes on a Clos network.
+    /// steps: with sprayed packets on one plane the lost time differs by less than a tenth of itself.
+    /// Measured outside of that: 20% less with two planes, 37% more with hashed routes on a Clos network.
     #[test]
     fn lost_time_by_remaining_bandwidth_is_close_to_that_of_simulated_steps() {
         let run = run();
