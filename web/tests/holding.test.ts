@@ -36,6 +36,13 @@ it('nothing is held without need', () => {
   expect(withHeld({ pp: '1' }, RUN, answer(0)).all).toEqual({ tp: '8', cp: '2', pp: '1', vp: undefined, 'uneven-stages': undefined })
 })
 
+it('chunks keep their layers on another number of stages', () => {
+  expect(withHeld({ pp: '32' }, RUN, answer(0)).all).toMatchObject({ pp: '32', vp: '4', tp: '8' })
+  const uneven = withHeld({ pp: '12' }, RUN, answer(0))
+  expect(uneven.all).not.toHaveProperty('vp')
+  expect(uneven.held).not.toContain('vp')
+})
+
 it('a size has the values that are valid with the held plan', () => {
   const free = new Map([
     ['pp', []],

@@ -40,6 +40,13 @@ export function heldPlan(text: Parameters, estimate: Answered | null): Record<st
 
 type Values = Readonly<Record<string, string | undefined>>
 
+/** Virtual stages on another number of stages, so that chunks keep their layers; `undefined` if none do. */
+function chunksOf(plan: Readonly<Record<string, string>>, stages: string): Values {
+  if (plan.vp === undefined || plan.vp === '1' || plan.pp === undefined) return {}
+  const chunks = (Number(plan.pp) * Number(plan.vp)) / Number(stages)
+  return { vp: Number.isInteger(chunks) ? String(chunks) : undefined }
+}
+
 /** Values with the sizes of an auto plan that are held with them, and the names of these. */
 export function withHeld(
   values: Values,
@@ -50,7 +57,10 @@ export function withHeld(
   const plan = holds ? heldPlan(text, estimate) : {}
   // One stage has neither chunks nor an uneven distribution.
   const single = values.pp === '1' ? { vp: undefined, 'uneven-stages': undefined } : {}
-  const held = Object.fromEntries(Object.entries(plan).filter(([key]) => !(key in values) && !(key in single)))
+  const kept = { ...plan, ...(values.pp === undefined ? {} : chunksOf(plan, values.pp)) }
+  const held = Object.fromEntries(
+    Object.entries(kept).filter(([key, value]) => value !== undefined && !(key in values) && !(key in single)),
+  )
   return { all: { ...held, ...single, ...values }, held: Object.keys(held) }
 }
 

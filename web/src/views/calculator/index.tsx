@@ -158,7 +158,17 @@ function useValid(question: () => { readonly text: Parameters; readonly answer: 
     },
     REST,
   ).value.answer
-  return useMemo(() => validWith(validOf(free), validOf(held), HOLDING), [free, held])
+  // Chunks follow the number of stages.
+  const stages = useFollow<ValidValues>(
+    'values',
+    () => {
+      const run = asked()
+      const { vp, ...plan } = run ? heldPlan(run.text, run.answer) : {}
+      return run && vp !== undefined && vp !== '1' ? valuesQuestion(toArguments({ ...run.text, ...plan })) : null
+    },
+    REST,
+  ).value.answer
+  return useMemo(() => validWith(validWith(validOf(free), validOf(held), HOLDING), validOf(stages), ['pp']), [free, held, stages])
 }
 
 interface Shown {
