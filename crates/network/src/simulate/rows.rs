@@ -155,7 +155,9 @@ pub(super) fn few(
         };
         if !known.is_some_and(is_covered) {
             kept.push(link);
-            of(link).iter().for_each(|(flow, _)| by_flow[*flow as usize].push(link));
+            for (flow, _) in of(link) {
+                by_flow[*flow as usize].push(link);
+            }
         }
     }
     if tolerance > EXACT {
