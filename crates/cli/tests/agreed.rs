@@ -86,6 +86,10 @@ fn flags_that_fix_the_layout_are_named_and_can_be_freed() {
         text.contains("flags fix tensor_parallel") && text.contains("`--free tensor_parallel,"),
         "{text}"
     );
+    // Without a file, the flags are the user's own layout.
+    let set = [&fixed[..], &["--json", "--quiet"]].concat();
+    let own = &json(&open(&[&["tune"], &set[..]].concat()), 0)["own"];
+    assert_eq!(own["step_time"], json(&open(&[&["estimate"], &set[..]].concat()), 0)["step_time"]);
     let freed = [&fixed[..], &["--free", "tp,pp,cp,vp,mbs", "--json", "--quiet"]].concat();
     let answer = json(&open(&[&["tune"], &freed[..]].concat()), 0);
     assert_eq!(answer["own"]["plan"]["tensor_parallel"], 4);

@@ -115,8 +115,8 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
         if let Some(commands) = &commands {
             several::note(launch, commands);
             let source = "$@";
-            let is_said = launch.remarks.iter().any(|remark| remark.source == source);
-            if commands.needs_arguments && context.arguments.is_none() && !is_said {
+            let is_listed = launch.remarks.iter().any(|remark| remark.source == source);
+            if commands.needs_arguments && context.arguments.is_none() && !is_listed {
                 launch.remarks.push(Remark {
                     kind: RemarkKind::Assumed,
                     source: source.to_owned(),

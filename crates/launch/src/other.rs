@@ -68,7 +68,7 @@ fn parse(
         let is_none = |data: &Data| matches!(data, Data::Integer(n) if *n < 0);
         document.entries.retain(|entry| {
             let is_call = matches!(parts::last(&entry.path).as_str(), "_target_" | "_args_");
-            let is_unset = entry.path.starts_with("args.") && is_none(&entry.data);
+            let is_unset = python::is_declared(&entry.path) && is_none(&entry.data);
             !is_call && !is_unset
         });
         return Some((document, Some(recipe)));
@@ -117,8 +117,7 @@ fn read_parsed(
     // Further arguments, in a variable that another file sets, may replace any default.
     let is_rest = |entry: &Entry| entry.path == "argument" && entry.data.plain().contains('$');
     if given.entries.iter().any(is_rest) {
-        let section = format!("{}.", python::ARGUMENTS);
-        document.entries.retain(|entry| !entry.path.starts_with(&section));
+        document.entries.retain(|entry| !python::is_declared(&entry.path));
     }
     for mut entry in given.entries {
         // An argument replaces the key of the same path, or of the same last part if that is unique.
@@ -126,7 +125,7 @@ fn read_parsed(
             (0..document.entries.len()).filter(|&at| document.entries[at].path == entry.path).collect();
         entry.spot = Spot::default();
         entry.name = format!("{ARGUMENT}{}", entry.name);
-        let declared = format!("{}.{}", python::ARGUMENTS, entry.path);
+        let declared = python::declared(&entry.path);
         document
             .entries
             .retain(|old| old.path != entry.path && old.path != declared && !below(&old.path, &entry.path));

@@ -29,7 +29,7 @@ pub(crate) use objects::objects;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
-pub(crate) use started::{ARGUMENTS, declaration, given, program};
+pub(crate) use started::{declaration, declared, given, is_declared, program};
 use value::Value;
 
 /// The comment with which a text chooses one of its configurations.

@@ -179,7 +179,7 @@ fn turns_around(costing: &Costing<'_>, mixer: &Mixer) -> f64 {
 /// the softmax and added to the whole; backward, each piece's gradients of queries, keys and values are added
 /// up. With `n` pieces that is `(4 n - 1) x elements x bytes` beyond the output of one kernel: `n - 1` more
 /// writes, and `n` sums of two reads and a write. Under a causal mask balanced over the ranks, pieces other
-/// than the first have half of the queries or half of the keys by turns, 3/4 on average.
+/// than the first have half of the queries or half of the keys alternately: 3/4 on average.
 ///
 /// Transformer Engine, context_parallel.py: `flash_attn_fwd_out_correction` and the sums of `dq` and `dkv`,
 /// a kernel for the statistics and one for the output of each piece, three backward.

@@ -79,9 +79,6 @@ const HARMLESS: &[&str] = &[
     "dropout",
 ];
 
-/// Section of the arguments that a program declares.
-const DECLARED: &str = "args.";
-
 fn is_harmless(path: &str) -> bool {
     let mut words = path.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
     words.any(|word| HARMLESS.contains(&word.as_str()))
@@ -110,7 +107,7 @@ pub(super) fn rest(fields: &mut Fields<'_>) {
     let left: Vec<Entry> = fields.document.entries.iter().filter(|entry| !entry.taken).cloned().collect();
     let mut sides: BTreeMap<String, (Option<usize>, usize)> = BTreeMap::new();
     let mut declared = 0_usize;
-    // Settings beside a switch that is off have no effect.
+    // Settings of a disabled section have no effect.
     let off: Vec<String> = fields
         .document
         .entries
@@ -128,7 +125,7 @@ pub(super) fn rest(fields: &mut Fields<'_>) {
             continue;
         }
         // Most declared arguments concern data, logs and variants of the program.
-        let is_declared = entry.path.starts_with(DECLARED);
+        let is_declared = crate::python::is_declared(&entry.path);
         if is_declared && !effects::named(&entry.path) {
             declared += 1;
             continue;

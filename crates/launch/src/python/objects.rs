@@ -5,14 +5,12 @@
 
 use super::modules::Repository;
 use super::run::Program;
+use super::started::{self, MOST_FUNCTIONS};
 use super::value::Value;
 use super::{Recipe, parse, recipe};
 use crate::Context;
 use crate::document::{Data, check_length};
 use railwright_spec::problem::Problem;
-
-/// Functions that are looked at.
-const MOST_FUNCTIONS: usize = 200;
 
 /// Objects whose class or function `wanted` selects by its whole name, in the order of the text. Functions
 /// are called alone if the text itself creates none.
@@ -26,11 +24,8 @@ pub(crate) fn objects(
     check_length(text, file)?;
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
     let alone = Context::default();
-    let program = Program::started(
-        &block,
-        Repository::new(text, file, &alone, |_| true),
-        super::started::values(given),
-    );
+    let program =
+        Program::started(&block, Repository::new(text, file, &alone, |_| true), started::values(given));
     let found = created(&program, wanted);
     if !found.is_empty() {
         return Ok(found);

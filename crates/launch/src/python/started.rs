@@ -15,12 +15,22 @@ use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
 /// Functions that are looked at.
-const MOST_FUNCTIONS: usize = 200;
+pub(super) const MOST_FUNCTIONS: usize = 200;
 /// Ends of the names of classes whose fields are settings.
 const SETTINGS: [&str; 7] =
     ["Config", "Configuration", "Args", "Arguments", "Params", "Parameters", "Settings"];
 /// The section of declared arguments, as most programs name the parsed ones.
-pub(crate) const ARGUMENTS: &str = "args";
+const ARGUMENTS: &str = "args";
+
+/// Key of an argument that a program declares.
+pub(crate) fn declared(name: &str) -> String {
+    format!("{ARGUMENTS}.{name}")
+}
+
+/// Tests whether a key is an argument that a program declares.
+pub(crate) fn is_declared(path: &str) -> bool {
+    path.split_once('.').is_some_and(|(section, _)| section == ARGUMENTS)
+}
 
 /// The arguments of a command by the names that argparse gives them.
 pub(crate) fn given(words: &[Word]) -> Vec<(String, Data)> {
@@ -67,7 +77,7 @@ pub(crate) fn program(
     let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
     let program = Program::started(&block, Repository::new(text, file, context, |_| false), values(given));
     let mut whole = variables_of(&program, file);
-    let mut declared = program.arguments.clone();
+    let mut arguments = program.arguments.clone();
     // Most programs declare their arguments in a function, of their own or of an imported file.
     let lines: Vec<&str> = text.lines().collect();
     let first: Vec<usize> = program.functions.iter().map(|function| function.line).collect();
@@ -80,7 +90,7 @@ pub(crate) fn program(
         let mut one = program.clone();
         let _ = one.call_alone(index);
         for (name, value) in one.arguments {
-            declared.entry(name).or_insert(value);
+            arguments.entry(name).or_insert(value);
         }
     }
     let mut put = |path: String, value: &Value, line: usize| {
@@ -95,8 +105,8 @@ pub(crate) fn program(
             whole.document.entries.push(Entry::new(path, data, Spot { line, column: 0 }));
         }
     };
-    for (name, value) in &declared {
-        put(format!("{ARGUMENTS}.{name}"), value, declaration(text, name));
+    for (name, value) in &arguments {
+        put(declared(name), value, declaration(text, name));
     }
     let mut reading = program.clone();
     // Classes of other files are those of a library.

@@ -154,7 +154,7 @@ pub(super) fn find(script: &Script) -> Option<Start<'_>> {
 /// Parts of the names of programs that prepare or judge a training.
 const BESIDE: [&str; 6] = ["tokeniz", "eval", "prepare", "data", "test", "infer"];
 
-/// A program in Python whose name says that it trains: its settings may be its own defaults.
+/// A program in Python that is named after training: its settings may be its own defaults.
 fn by_name(command: &Command) -> Option<Start<'_>> {
     let words = command.words.as_slice();
     let is_python = words.iter().any(|word| {

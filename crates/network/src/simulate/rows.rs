@@ -113,23 +113,25 @@ pub(super) fn few(
         })
     };
     let tightness = |link: usize| of(link).iter().map(|(_, load)| load).sum::<f64>() / capacities[link];
-    let mut kept: Vec<usize> = Vec::new();
-    for links in groups.values_mut() {
+    let fullest_first = |links: &[usize]| -> Vec<usize> {
         let mut order: Vec<(f64, usize)> = links.iter().map(|&link| (tightness(link), link)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        order.into_iter().map(|(_, link)| link).collect()
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for links in groups.values() {
         let mut front: Vec<usize> = Vec::new();
-        for (_, link) in order {
+        for link in fullest_first(links) {
             if !front.iter().any(|&tight| covers(tight, link)) {
                 front.push(link);
             }
         }
         kept.extend(front);
     }
-    let mut order: Vec<(f64, usize)> = kept.iter().map(|&link| (tightness(link), link)).collect();
-    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let order = fullest_first(&kept);
     // By flow: the rate on its narrowest link, and that link, the fullest of equals.
     let mut alone = vec![(f64::INFINITY, usize::MAX); loads.len()];
-    for &(_, link) in &order {
+    for &link in &order {
         for (flow, load) in of(link).iter().filter(|(_, load)| *load > 0.0) {
             let (rate, own) = (capacities[link] / load, &mut alone[*flow as usize]);
             if rate < own.0 * (1.0 - EXACT) {
@@ -147,7 +149,7 @@ pub(super) fn few(
     };
     kept.clear();
     let mut by_flow: Vec<Vec<usize>> = vec![Vec::new(); loads.len()];
-    for link in order.into_iter().map(|(_, link)| link).filter(|link| can_fill(*link)) {
+    for link in order.into_iter().filter(|link| can_fill(*link)) {
         // A link with all of its flows is among those of each of them.
         let known = of(link).iter().map(|(flow, _)| &by_flow[*flow as usize]).min_by_key(|known| known.len());
         let is_covered = |known: &Vec<usize>| {
@@ -161,10 +163,9 @@ pub(super) fn few(
         }
     }
     if tolerance > EXACT {
-        let mut order: Vec<(f64, usize)> = kept.iter().map(|&link| (tightness(link), link)).collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let order = fullest_first(&kept);
         kept.clear();
-        for (_, link) in order {
+        for link in order {
             if !kept.iter().any(|&tight| covers_some(tight, link, tolerance)) {
                 kept.push(link);
             }

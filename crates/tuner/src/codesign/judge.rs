@@ -199,8 +199,8 @@ fn simulate_candidates(
     // bounds all others from the start.
     let open =
         order.iter().map(|(index, _)| *index).find(|index| answer.rows[*index].oversubscription <= 1.0);
-    let open: Vec<usize> = open.into_iter().collect();
-    for (index, outcome) in together(answer, asked, (&open, lowest), workers, &|| watch(done, all))? {
+    for (index, outcome) in together(answer, asked, (open.as_slice(), lowest), workers, &|| watch(done, all))?
+    {
         let cost = recorded(answer, index, outcome).and_then(|simulated| simulated.cost);
         lowest = cost.map_or(f64::INFINITY, |cost| cost.dollars_high.get());
     }
@@ -214,7 +214,7 @@ fn simulate_candidates(
             left_out.push(index);
             continue;
         }
-        if open.contains(&index) {
+        if open == Some(index) {
             done += 1;
             continue;
         }
@@ -225,7 +225,7 @@ fn simulate_candidates(
                 .enumerate()
                 .take_while(|(n, (_, cost))| done + n < FIRST || *cost <= lowest || asked.every_network)
                 .map(|(_, (index, _))| *index)
-                .filter(|index| !open.contains(index))
+                .filter(|index| open != Some(*index))
                 .take(workers.count().clamp(1, MOST.saturating_sub(done).max(1)))
                 .collect();
             ahead.extend(together(answer, asked, (&next, lowest), workers, &|| watch(done, all))?);

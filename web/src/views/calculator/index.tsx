@@ -138,36 +138,33 @@ function answerOf({ problems, of, answer }: Live<Estimate>, text: () => Paramete
   return asked && !isSameJob(text(), asked) ? null : answer
 }
 
+/** Valid values of a run's settings; `null` asks nothing. */
+function useValuesOf(text: () => Parameters | null): ValidValues | null {
+  return useFollow<ValidValues>(
+    'values',
+    () => {
+      const asked = text()
+      return asked && valuesQuestion(toArguments(asked))
+    },
+    REST,
+  ).value.answer
+}
+
 /** Valid values of a run. A size that is set holds the others of an auto plan: its values are those valid with the plan that is shown. */
 function useValid(question: () => { readonly text: Parameters; readonly answer: Estimate | null } | null): Valid {
   const asked = () => (report ? null : question())
-  const free = useFollow<ValidValues>(
-    'values',
-    () => {
-      const run = asked()
-      return run && valuesQuestion(toArguments(run.text))
-    },
-    REST,
-  ).value.answer
-  const held = useFollow<ValidValues>(
-    'values',
-    () => {
-      const run = asked()
-      const plan = run ? heldPlan(run.text, run.answer) : {}
-      return run && Object.keys(plan).length > 0 ? valuesQuestion(toArguments({ ...run.text, ...plan })) : null
-    },
-    REST,
-  ).value.answer
+  const free = useValuesOf(() => asked()?.text ?? null)
+  const held = useValuesOf(() => {
+    const run = asked()
+    const plan = run ? heldPlan(run.text, run.answer) : {}
+    return run && Object.keys(plan).length > 0 ? { ...run.text, ...plan } : null
+  })
   // Chunks follow the number of stages.
-  const stages = useFollow<ValidValues>(
-    'values',
-    () => {
-      const run = asked()
-      const { vp, ...plan } = run ? heldPlan(run.text, run.answer) : {}
-      return run && vp !== undefined && vp !== '1' ? valuesQuestion(toArguments({ ...run.text, ...plan })) : null
-    },
-    REST,
-  ).value.answer
+  const stages = useValuesOf(() => {
+    const run = asked()
+    const { vp, ...plan } = run ? heldPlan(run.text, run.answer) : {}
+    return run && vp !== undefined && vp !== '1' ? { ...run.text, ...plan } : null
+  })
   return useMemo(() => validWith(validWith(validOf(free), validOf(held), HOLDING), validOf(stages), ['pp']), [free, held, stages])
 }
 
