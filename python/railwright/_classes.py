@@ -766,7 +766,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     'NetworkCostCluster': ('accelerator', 'device_price', 'device_price_source', 'device_power', 'host_power', 'years', 'electricity_price', 'power_usage_effectiveness', 'tokens_per_second', 'tokens', 'availability'),
     'NetworkDesign': ('schema_version', 'kind', 'railwright', 'rows', 'classes', 'refused', 'scale_up_prices', 'unpriced_domains', 'contenders', 'compares_power', 'warnings', 'chosen', 'complete'),
     'NetworkDesignRow': ('topology', 'domain', 'oversubscription', 'built_oversubscription', 'speed', 'tiers', 'switches', 'dollars', 'dollars_per_device', 'watts', 'step_time', 'network_share', 'tokens_per_second', 'kept', 'share', 'class', 'on_front', 'on_whole_front', 'cheapest_token', 'is_reference', 'simulated'),
-    'Simulated': ('routing', 'step_time', 'is_merged', 'step_low', 'step_high'),
+    'Simulated': ('routing', 'step_time', 'is_merged', 'step_low', 'step_high', 'network_share'),
     'Class': ('searched', 'layout', 'flags', 'reason'),
     'NetworkDesignRefused': ('kind', 'domain', 'speed', 'problem'),
     'NetworkFailures': ('schema_version', 'kind', 'railwright', 'job', 'run', 'designs'),

@@ -4937,6 +4937,9 @@ class Simulated(Record):
     def step_high(self) -> float:
         """Upper bound on the step."""
     @property
+    def network_share(self) -> float:
+        """Share of the simulated step due to the network between domains."""
+    @property
     def dollars(self) -> float:
         """Cost at the simulated step."""
     @property

@@ -73,6 +73,19 @@ fn failures_of_a_run_have_the_steps_of_simulate() {
     assert!(several >= 6, "{several}");
 }
 
+/// The exposed share of the network is that of the simulated step, in both commands.
+#[test]
+fn cost_and_failures_have_the_same_exposed_share() {
+    for (run, design) in [("llama-3.1-405b", "rail-only"), ("gpt3-175b", "dual-plane")] {
+        let file = format!("../../../../examples/runs/{run}.toml");
+        let cost = json(&["network", "cost", "--run", &file, "--designs", design, "--json"], 0);
+        let failures = json(&["network", "failures", design, "--run", &file, "--json"], 0);
+        let step = &cost["designs"][0]["step"];
+        assert!(step["unsimulated"].is_null() && of(step, "step_time") > of(step, "closed_form"), "{run}");
+        near(of(step, "network_share"), of(&failures["job"], "exposed_share"));
+    }
+}
+
 /// The header of a command's CSV.
 fn header(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().chain(["--format", "csv", "--quiet"]).collect();

@@ -100,11 +100,15 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
         let design = design.map_err(|problem| placed_in_flags(&sheet, problem))?;
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
-            if list.is_empty() {
-                job.exposed_share = on_run::exposed_share(&design, run)
-                    .map_err(|problem| placed_in_flags(&sheet, problem))?;
-            }
         }
+        let mut watch = |done: usize, all: usize| watching.advance(done, all);
+        let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut watch));
+        if let Some(run) = run.as_ref().filter(|_| list.is_empty()) {
+            let step = simulated.as_ref().map(FailedParts::whole);
+            job.exposed_share = on_run::exposed_share(&design, run, step)
+                .map_err(|problem| placed_in_flags(&sheet, problem))?;
+        }
+        let simulated = RefCell::new(simulated);
         // Reason why a step could not be estimated, as opposed to a step that cannot finish.
         let broken = RefCell::new(None);
         let refused = || broken.take().map_or(Ok(()), |problem| Err(placed_in_flags(&sheet, problem)));
@@ -115,9 +119,6 @@ pub fn failures(request: &Failures, front: &dyn Front) -> Result<FailuresAnswer,
             }),
             None => slowdown(kept, job.exposed_share),
         };
-        let mut watch = |done: usize, all: usize| watching.advance(done, all);
-        let simulated = run.as_ref().and_then(|run| FailedParts::new(&design, run, job.recovery, &mut watch));
-        let simulated = RefCell::new(simulated);
         let of_class = |class: &Class| simulated.borrow_mut().as_mut()?.of_class(class);
         let expectation = expectation_with(&design, &rates, &job, &slower, &of_class)?;
         refused()?;

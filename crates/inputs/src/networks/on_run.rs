@@ -10,8 +10,9 @@ use railwright_network::failures::Outages;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Run, RunSpec, Sheet};
-use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
+use railwright_tuner::codesign::fabric::{cluster_on, network_share, share_of, slowdown, step_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
@@ -80,7 +81,6 @@ pub fn step(
     let cluster = cluster_on(design, &run.cluster)?;
     let closed_form = step_time(&run.model, &cluster, &run.plan)?;
     let share = network_share(&run.model, &cluster, &run.plan)?;
-    let rest = closed_form * (1.0 - share);
     let extent = Extent { most_flows: MOST_FLOWS, ..Extent::WHOLE };
     let simulated = simulated_step((&run.model, &run.cluster, &run.plan), design, extent, watch);
     let (step_time, unsimulated) = match simulated {
@@ -93,14 +93,18 @@ pub fn step(
         closed_form,
         unsimulated,
         kept: outages.kept(design, share)?,
-        network_share: (1.0 - rest / step_time).clamp(0.0, 1.0),
+        network_share: share_of(step_time, closed_form * (1.0 - share)),
         tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })
 }
 
-/// Share of the run's step on a design that is exposed network time.
-pub fn exposed_share(design: &Design, run: &Run) -> Result<f64, Problem> {
-    network_share(&run.model, &cluster_on(design, &run.cluster)?, &run.plan)
+/// Share of the run's step on a design that is exposed network time: of the simulated step where there is
+/// one, as in [`step`].
+pub fn exposed_share(design: &Design, run: &Run, simulated: Option<Seconds>) -> Result<f64, Problem> {
+    let cluster = cluster_on(design, &run.cluster)?;
+    let share = network_share(&run.model, &cluster, &run.plan)?;
+    let Some(simulated) = simulated else { return Ok(share) };
+    Ok(share_of(simulated, step_time(&run.model, &cluster, &run.plan)? * (1.0 - share)))
 }
 
 /// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An

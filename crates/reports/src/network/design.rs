@@ -234,7 +234,9 @@ impl Answered {
                     (None, None, _) => Cell::new("not searched", Tone::Doubtful),
                 },
                 row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
-                row.network_share.map_or_else(Cell::default, Cell::percent),
+                (row.simulated.as_ref().map(|simulated| simulated.network_share))
+                    .or(row.network_share)
+                    .map_or_else(Cell::default, Cell::percent),
                 Cell::dollars(row.dollars),
                 Cell::dollars(row.dollars_per_device),
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),

@@ -154,7 +154,12 @@ pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f6
     let mut ideal = cluster.clone();
     ideal.network.bandwidth = BytesPerSecond::new(1e18);
     let (whole, left) = (step_time(model, cluster, plan)?, step_time(model, &ideal, plan)?);
-    Ok((1.0 - left / whole).clamp(0.0, 1.0))
+    Ok(share_of(whole, left))
+}
+
+/// The share of a step beyond the step on a network of unlimited bandwidth.
+pub fn share_of(step: Seconds, unlimited: Seconds) -> f64 {
+    (1.0 - unlimited / step).clamp(0.0, 1.0)
 }
 
 /// Slowdown of a step whose slowest ranks keep a share of their network bandwidth. A synchronous step has the

@@ -46,6 +46,11 @@ impl<'a> FailedParts<'a> {
         Some(parts)
     }
 
+    /// The step on the whole network.
+    pub fn whole(&self) -> Seconds {
+        self.whole
+    }
+
     /// Factor of the step without some parts. `None` if it cannot be simulated: the parts have no place in
     /// the wiring, the step does not finish, or the simulation has too many flows.
     pub fn factor(&mut self, parts: &[Numbered]) -> Option<f64> {

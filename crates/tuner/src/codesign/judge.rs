@@ -7,7 +7,7 @@
 //! shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a
 //! lower bound. Does not repeat the search: each network keeps its best plan in closed form.
 
-use super::fabric::{step_time, unblocked_on};
+use super::fabric::{share_of, step_time, unblocked_on};
 use super::front::{Codesign, Found, NoPlan, Row, mark_simulated};
 use crate::simulate::{Extent, Setting, Timed, Unrouted};
 use railwright_network::simulate::Wiring;
@@ -70,6 +70,8 @@ pub struct Simulated {
     /// The fastest step over all hash seeds, without the error of flows.
     #[serde(skip)]
     pub fastest: Seconds,
+    /// Share of the simulated step due to the network between domains.
+    pub network_share: f64,
     /// Cost of a million tokens. `None` without a device price.
     #[serde(flatten)]
     pub cost: Option<TokenCost>,
@@ -466,7 +468,9 @@ fn one(
         TokenCost { dollars, dollars_low, dollars_high }
     });
     let routing = design.routing.name();
-    let simulated = Simulated { routing, step_time, is_merged, step_low, step_high, fastest, cost };
+    let network_share = share_of(step, Seconds::new(rest));
+    let simulated =
+        Simulated { routing, step_time, is_merged, step_low, step_high, fastest, network_share, cost };
     ControlFlow::Continue(Ok(Some(simulated)))
 }
 

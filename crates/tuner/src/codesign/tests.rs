@@ -312,6 +312,7 @@ fn fronts_are_those_of_simulated_steps() {
             step_low,
             step_high,
             fastest: step_time,
+            network_share: 0.1,
             cost: None,
         });
     }

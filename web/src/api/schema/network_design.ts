@@ -276,6 +276,10 @@ export interface Simulated {
    */
   step_high: number
   /**
+   * Share of the simulated step due to the network between domains.
+   */
+  network_share: number
+  /**
    * Cost at the simulated step. Unit: USD.
    */
   dollars?: number
