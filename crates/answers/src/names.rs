@@ -129,7 +129,7 @@ fn parsed(key: &str, text: &str) -> Option<Value> {
 }
 
 /// True if two texts of a flag give its key the same value: `1k` and `1024` of a count. Texts that are
-/// refused are compared as they are.
+/// invalid are compared as text.
 pub fn is_same_value(key: &str, one: &str, other: &str) -> bool {
     one == other || parsed(key, one).is_some_and(|value| Some(value) == parsed(key, other))
 }

@@ -70,7 +70,7 @@ impl<'a> NetworkClasses<'a> {
         let networks: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && networks > 0 && (self.searched < classes)).then(|| {
             format!(
-                "layouts were searched on {} and priced on {} classes of equivalent networks; steps are at most {} above the fastest",
+                "layouts were searched on {} and evaluated on {} classes of equivalent networks; steps are at most {} above the fastest",
                 human::several(networks as u64, "network"),
                 human::whole(classes as u64),
                 human::percent(self.gap),

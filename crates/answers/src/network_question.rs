@@ -51,7 +51,7 @@ pub fn scale_up_prices(texts: &[String]) -> Result<ScaleUp, Problem> {
         });
         let Some((size, price, watts)) = read else {
             let problem =
-                Problem::new(format!("`{}` is not the price of a domain size", human::shorten(text)));
+                Problem::new(format!("`{}` does not set the price of a domain size", human::shorten(text)));
             return Err(problem
                 .in_file("--scale-up-price")
                 .hint("use `72=3000` or `72=3000,150W`: dollars and watts per device"));

@@ -173,8 +173,8 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
 }
 
 /// Resolves a specified layout. If recompute is unspecified and the plan clearly does not fit without, it
-/// gets the first of a few policies that fits, see [`recompute`]; none if none is enough. Changed runs use it
-/// too, so that a change compares like with like.
+/// gets the first of a few policies that fits ([`recompute`]), or none if none is sufficient. Changed runs
+/// use it too, so that a change compares like with like.
 ///
 /// A peak that exceeds the memory by less than the model's own error may fit, so it needs no recompute;
 /// `validate` assumes the same of runs that do not specify it.

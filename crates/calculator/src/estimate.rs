@@ -27,7 +27,9 @@ pub use breakdown::{Part, part, tree};
 pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilization};
 pub use explain::{Explanation, Input};
-pub use identity::{ClusterIdentity, ModelIdentity, PoolIdentity, SoftwareIdentity, plan_summary};
+pub use identity::{
+    ClusterIdentity, ModelIdentity, PoolIdentity, SoftwareIdentity, plan_degrees, plan_summary,
+};
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
 pub use provenance::EvidenceShare;
 pub use stages::StageRow;

@@ -68,9 +68,9 @@ impl Setting {
         }
     }
 
-    /// Prices a setting with cached layers. The memo is of one model and machine, and of plans that differ in
-    /// search dimensions: parallel sizes, micro-batch, placement, switches, schedule, stages, recompute
-    /// and sharding.
+    /// Evaluates a setting with cached layers. The memo is of one model and machine, and of plans that differ
+    /// in search dimensions: parallel sizes, micro-batch, placement, switches, schedule, stages,
+    /// recompute and sharding.
     pub fn remembered(costing: &Costing<'_>, memo: &LayerMemo) -> Self {
         let (key, transfer) = (Key::of(costing), transfer_time(costing));
         let known = memo.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();

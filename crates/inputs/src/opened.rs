@@ -175,7 +175,7 @@ pub fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
         .in_file(paths.join(" "))
         .hint(
             "use `railwright pipeline` for tables of pipeline passes, `railwright log` for logs, \
-        `railwright hang` for flight records and metrics",
+        `railwright hang` for flight-recorder dumps and metrics",
         )
 }
 

@@ -59,7 +59,9 @@ pub fn load(
     }
     if ranks.is_empty() && passes.is_empty() {
         let problem = Problem::new("these files contain no trace").in_file(paths.join(" "));
-        return Err(problem.hint("use `railwright log` for logs, `railwright hang` for flight records"));
+        return Err(
+            problem.hint("use `railwright log` for logs, `railwright hang` for flight-recorder dumps")
+        );
     }
     let job = Job::new(ranks);
     printer.warnings(&job.warnings);

@@ -294,7 +294,7 @@ fn unread(head: &[u8]) -> Option<Problem> {
 
 fn unknown(label: &str) -> Problem {
     Problem::new("unknown format").in_file(label).hint(format!(
-        "use a training log or a trace in one of these formats: {}",
+        "use a file in one of these formats: {}",
         tabular::readers().iter().chain(readers::all()).map(|r| r.name()).collect::<Vec<_>>().join(", ")
     ))
 }

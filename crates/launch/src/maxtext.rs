@@ -221,8 +221,7 @@ fn mesh(fields: &mut Fields<'_>, halves: bool) -> Mesh {
     {
         fields.set("plan.sequence_parallel", &true, &path);
     } else if all_tensor.is_ok_and(|n| n > 1) {
-        let message =
-            "MaxText's `tensor` axis shards the residual stream by its width; priced as sequence parallelism";
+        let message = "MaxText's `tensor` axis shards the residual stream by its width; modelled as sequence parallelism";
         fields.default("plan.sequence_parallel", &true, message);
     }
     // `logical_axis_rules` of base.yml: weights outside experts are also divided along the axes of experts

@@ -241,7 +241,7 @@ impl Log {
                 "no row is valid: ranks are not listed and do not follow from the bandwidths"
             };
             return Err(Problem::new(what).in_file(name).hint(
-                "a log is what `all_reduce_perf -b 8 -e 4G -f 2 -g 8` prints, its `#` lines included, or what `-J FILE` writes",
+                "pass the output of `all_reduce_perf -b 8 -e 4G -f 2 -g 8` with its `#` lines, or the file of `-J FILE`",
             ));
         }
         Ok(Samples {

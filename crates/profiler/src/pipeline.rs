@@ -220,8 +220,8 @@ impl PipelinePage {
         self.bounds_only.is_none() && self.replay_error as f64 > most
     }
 
-    /// The command to run next: that for the part of a step that costs most and that a layout or a machine
-    /// decides. Parts below 1% of a step decide nothing.
+    /// The command to run next, for the most expensive part of a step that depends on the layout or the
+    /// machine. Parts below 1% of a step are ignored.
     pub fn next_step(&self) -> &'static str {
         const BALANCE: &str = "`railwright balance` evens out unequal stages; on kernel traces, `railwright profile` lists causes and remedies";
         let parts = &self.typical;

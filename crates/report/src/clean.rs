@@ -66,7 +66,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
 }
 
 /// Cleans a cell of CSV. Spreadsheets execute a text that looks like a formula, so it gets a leading
-/// apostrophe. Numbers are unchanged, and so is a minus before plain words (`--tp 8`), which calls nothing.
+/// apostrophe. Numbers are unchanged, and so is a minus before plain words (`--tp 8`), which no spreadsheet
+/// executes.
 pub fn cell(text: &str) -> Cow<'_, str> {
     let text = replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK);
     let is_formula = match text.chars().next() {

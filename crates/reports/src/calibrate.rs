@@ -48,7 +48,7 @@ impl Answer for Calibrated {
         let (subject, done) = if self.fitted {
             (
                 format!("calibration of {}", self.calibration.accelerator),
-                format!(" in {} from {}", self.cluster, self.title),
+                format!(" for {} from {}", self.cluster, self.title),
             )
         } else {
             let caption = format!(
@@ -179,10 +179,10 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         Column::numbers("samples"),
         Column::words("sizes").expendable(2),
         Column::numbers("spread").expendable(4),
-        Column::numbers("time").expendable(1),
+        Column::numbers("time").expendable(5),
         Column::numbers("error before"),
         Column::numbers("error after"),
-        Column::numbers("held-out error").expendable(1),
+        Column::numbers("held-out error"),
     ];
     let rows = lines.iter().map(|line| {
         let sizes = if line.from < line.to {

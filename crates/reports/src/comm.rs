@@ -263,11 +263,11 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
         Column::numbers("compute"),
         Column::numbers("communication"),
         Column::numbers("hidden"),
-        Column::numbers("collectives").expendable(3),
+        Column::numbers("collectives").expendable(5),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("last entries").expendable(2),
-        Column::numbers("unmatched").expendable(1),
+        Column::numbers("last entries").expendable(1),
+        Column::numbers("unmatched").expendable(2),
         Column::numbers("wait bounds").expendable(4),
     ];
     let share = |part: i64, whole: i64| {

@@ -17,7 +17,7 @@ pub struct Topics(pub Vec<Topic>);
 /// Software generations with their constants.
 pub struct Generations;
 
-/// The topics of all desks.
+/// The topics of all crates.
 pub fn all() -> Vec<Topic> {
     let mut all = topics();
     all.extend(railwright_profiler::topics());

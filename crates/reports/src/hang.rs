@@ -1,6 +1,6 @@
-//! `hang`: ranks missing from collectives, from flight records.
+//! `hang`: ranks missing from collectives, from flight-recorder dumps.
 
-use railwright_profiler::hang::{Hang, Root, RootCause, State};
+use railwright_profiler::hang::{Hang, Root, RootCause, State, Stuck};
 use railwright_profiler::monitors::xpu_timer::Metrics;
 use railwright_report::document::{Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
@@ -10,9 +10,9 @@ use serde::Serialize;
 /// Frames of a stack that are shown; `--json` has all.
 const FRAMES: usize = 6;
 
-/// The cause of a hang, from flight records or metrics.
+/// The cause of a hang, from flight-recorder dumps or metrics.
 pub struct Verdict {
-    /// Evaluated flight records.
+    /// Evaluated flight-recorder dumps.
     pub hang: Option<Hang>,
     /// Evaluated metrics of monitors.
     pub metrics: Option<Metrics>,
@@ -22,17 +22,21 @@ fn ranks(list: &[u32]) -> String {
     human::ranges(list)
 }
 
-fn sentence(root: &Root) -> String {
+/// A collective: its operation, number and group.
+fn named(stuck: &Stuck) -> String {
+    format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name)
+}
+
+/// The cause, with the collective that the ranks have not entered.
+fn sentence(root: &Root, stuck: Option<&Stuck>) -> String {
     let who = human::ranks(&root.ranks);
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            let hosts = if one(&root.ranks) {
-                "is in no collective: its host is"
-            } else {
-                "are in no collective: their hosts are"
-            };
-            format!("{who} {hosts} stuck or busy with other work")
+            let (has, hosts) =
+                if one(&root.ranks) { ("has", "its host is") } else { ("have", "their hosts are") };
+            let missed = stuck.map_or_else(|| "a collective".to_owned(), named);
+            format!("{who} {has} not entered {missed}: {hosts} stuck or busy with other work")
         }
         RootCause::DifferentCall => {
             format!("{who} called a different collective, or with different sizes")
@@ -77,7 +81,7 @@ fn sentence(root: &Root) -> String {
 pub struct HangFields<'a> {
     /// True if the job hangs; `None` if the records do not show it.
     hangs: Option<bool>,
-    /// Result from flight records.
+    /// Result from flight-recorder dumps.
     hang: Option<&'a Hang>,
     /// Result from xpu_timer.
     metrics: Option<&'a Metrics>,
@@ -169,6 +173,7 @@ fn of_damaged(hang: &Hang, document: &mut Document) {
 
 fn of_records(hang: &Hang, document: &mut Document) {
     let from = format!("from {}", hang.extent());
+    let of_root = |root: &Root| sentence(root, hang.stuck.get(root.stuck));
     match hang.hangs() {
         None => {
             document.spans(vec![
@@ -192,7 +197,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         }
         Some(true) => {
             let cause = match &hang.roots[..] {
-                [only] => sentence(only),
+                [only] => of_root(only),
                 several => format!("{} causes", several.len()),
             };
             let detected = Cell::new("hang detected", Tone::Bad);
@@ -209,15 +214,14 @@ fn of_records(hang: &Hang, document: &mut Document) {
     }
     for root in &hang.roots {
         if hang.roots.len() > 1 {
-            document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
+            document.spans(vec!["\u{2022} ".into(), Cell::new(of_root(root), Tone::Strong)]);
         }
         let mut pairs: Vec<(&str, Cell)> = Vec::new();
         if !root.victims.is_empty() {
             pairs.push(("blocked", human::ranks(&root.victims).into()));
         }
         if let Some(stuck) = hang.stuck.get(root.stuck) {
-            let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
-            pairs.push(("missed collective", place.into()));
+            pairs.push(("missed collective", named(stuck).into()));
         }
         if let (Some(operation), Some(group)) = (&root.last_operation, &root.last_group) {
             pairs.push(("last collective", format!("{operation} of {group}").into()));

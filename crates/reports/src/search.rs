@@ -5,7 +5,7 @@ mod map;
 
 use crate::stage_memory;
 use railwright_answers::{Missed, Nothing, Remedied, Searched, Shown, WhyNotAnswer};
-use railwright_calculator::estimate::Interval;
+use railwright_calculator::estimate::{Interval, plan_degrees};
 use railwright_calculator::memory::chance;
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal};
@@ -162,7 +162,9 @@ impl Answered {
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        let layout = Cell::new(best.short_layout.as_str(), Tone::Strong);
+        let degrees = plan_degrees(&ranked.candidate.plan);
+        let layout = if degrees.is_empty() { best.short_layout.clone() } else { degrees };
+        let layout = Cell::new(layout, Tone::Strong);
         let rest = format!(", {likely} likely to fit");
         document.spans(vec![layout, ": ".into(), Cell::new(time, Tone::Good), rest.into()]);
         document.paragraph(format!(

@@ -44,7 +44,7 @@ impl Answer for Ranking {
         let mut document = Document::default();
         if let Some((figure, gain)) = self.gains().first() {
             document.verdict(format!(
-                "{}largest effect: {}; {} more shortens the step by {}",
+                "{}largest gain: {}; {} better saves {} of the step",
                 self.answer.capacity.fit.caveat(),
                 figure.title,
                 human::percent(self.answer.swing),

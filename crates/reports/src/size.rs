@@ -199,12 +199,12 @@ impl Answered {
             Column::numbers("GPUs"),
             Column::numbers("machines").expendable(9),
             Column::numbers("step time"),
-            Column::numbers("MFU").expendable(6),
-            Column::numbers("efficiency").expendable(2),
-            Column::numbers("marginal").expendable(4),
+            Column::numbers("MFU").expendable(7),
+            Column::numbers("efficiency").expendable(3),
+            Column::numbers("marginal").expendable(5),
             Column::numbers("days"),
             Column::numbers("rent"),
-            Column::numbers("$/day saved").expendable(5),
+            Column::numbers("$/day saved").expendable(2),
             Column::numbers("days/GPU").expendable(8),
             // All flags of a script would hide the figures; the next step has those of the chosen size.
             Column::prose("layout")
@@ -217,7 +217,7 @@ impl Answered {
         // The share of the days falls with the number of GPUs.
         let has_failures = self.sized.rows.iter().any(|row| row.bill.failures.is_some());
         if has_failures {
-            columns.insert(6, Column::numbers("goodput").expendable(3));
+            columns.insert(6, Column::numbers("goodput").expendable(4));
         }
         if several {
             columns.insert(0, Column::words("cluster"));

@@ -1,7 +1,7 @@
 //! Output formats of `tune`.
 
 use crate::stage_memory;
-use railwright_calculator::estimate::Interval;
+use railwright_calculator::estimate::{Interval, plan_degrees};
 use railwright_calculator::memory::{Fit, chance};
 use railwright_launch::{Change, Edited, Format, Launch, Original, Refused, RemarkKind};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
@@ -229,7 +229,7 @@ pub fn by_hand(refused: &Refused, path: &str) -> Problem {
     problem.hint(format!("make these changes by hand: {}", listed(refused)))
 }
 
-/// The changes of a layout that no edit makes, after its reason; empty if there are none.
+/// Changes that must be made by hand, in parentheses; empty if there are none.
 pub fn manual(refused: &Refused) -> String {
     if refused.by_hand.is_empty() { String::new() } else { format!(" (change by hand: {})", listed(refused)) }
 }
@@ -388,6 +388,10 @@ impl Tuned {
         let fastest = self.rows.iter().min_by(|a, b| a.change.total_cmp(&b.change));
         let faster = if best.change < 0.0 { best } else { fastest.unwrap_or(best) };
         let rank = faster.ranked.rank;
+        let degrees = |row: &Row| match plan_degrees(&row.ranked.candidate.plan) {
+            degrees if degrees.is_empty() => row.layout.clone(),
+            degrees => degrees,
+        };
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
@@ -401,12 +405,17 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current layout".to_owned()
             }
             None if faster.change.abs() < self.band() => format!(
-                "layout {rank} is predicted to shorten the step by {:.1}%, within the model error",
+                "layout {rank} ({}) is predicted to shorten the step by {:.1}%, within the model error",
+                degrees(faster),
                 -faster.change * 100.0
             ),
-            None => {
-                format!("layout {rank} is predicted to shorten the step by {:.1}%", -faster.change * 100.0)
-            }
+            None => format!(
+                "layout {rank} ({}) is predicted to shorten the step by {:.1}%, from {} to {}",
+                degrees(faster),
+                -faster.change * 100.0,
+                seconds(self.own.ranked.candidate.step_time.get()),
+                seconds(faster.ranked.candidate.step_time.get())
+            ),
         };
         if self.is_at_risk() {
             let likely = chance(self.own.ranked.candidate.probability_of_fitting);

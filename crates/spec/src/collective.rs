@@ -1,8 +1,8 @@
-//! Collective operations with a price, and the buffer that their bytes count (as in nccl-tests).
+//! Collective operations with a modelled time, and the buffer that their bytes count (as in nccl-tests).
 
 use serde::{Deserialize, Serialize};
 
-/// Collective operation with a price. Its kind on a timeline is `railwright_step::CollectiveKind`.
+/// Collective operation with a modelled time. Its kind on a timeline is `railwright_step::CollectiveKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -1,4 +1,4 @@
-//! Collectives priced by simulating them as flows on a topology, in place of the closed form.
+//! Collectives timed by simulating them as flows on a topology, in place of the closed form.
 //!
 //! Responsible for: the network of a cluster as a design, and a [`CollectiveTimer`] that scales the closed
 //! form by the slowdown on the topology. Excludes contention between dimensions: see [`crate::simulate`].

@@ -149,7 +149,7 @@ pub struct Sized {
     pub machines: Vec<Machine>,
     /// All tried numbers that can train the model, by machine, ascending.
     pub rows: Vec<Row>,
-    /// Tried numbers that cannot.
+    /// Tried numbers that cannot train the model.
     pub impossible: Vec<Impossible>,
     /// The selected size.
     pub verdict: Verdict,

@@ -58,7 +58,7 @@ export default async ({ browser, url }) => {
     const said = page.locator('.toast', { hasText: `${name} is not a known format` })
     await said.waitFor({ timeout: 20_000 })
     check(
-      /config\.json.*launch file.*training log.*flight records/s.test(await said.innerText()),
+      /config\.json.*launch file.*training log.*flight-recorder dumps/s.test(await said.innerText()),
       `${name}: what was expected is said: ${await said.innerText()}`,
     )
     await said.getByRole('button').first().click()

@@ -2,7 +2,7 @@
 import type { Part } from './part'
 
 // codesign.tsx
-export const searchNetworksAndStrategies = 'Search networks and strategies'
+export const searchNetworksAndStrategies = 'Search networks and layouts'
 export const stop = 'Stop'
 export const scope = 'Scope'
 export const domains = 'Domains'
@@ -33,7 +33,7 @@ export const more = (cost: Part) => `${cost} more`
 export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
   `The second-cheapest network per token, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
 export const noOtherWasSimulated = 'No other network was simulated.'
-export const loadItsStrategy = 'Load its strategy'
+export const loadItsStrategy = 'Load its layout'
 export const equalCheapest = 'tied for cheapest'
 export const unknown = 'unknown'
 export const topologiesOfEqualFigures = 'Topologies with equal results'
@@ -50,17 +50,17 @@ export const removePrice = (size: Part) => `Remove the price of ${size}`
 export const addAPrice = 'Add a price'
 export const addPricesOf = (sizes: Part) => `Add prices of ${sizes}`
 export const addedPricePerDeviceOf = 'Extra price per device of domains larger than the cluster’s'
-export const narrowStrategiesTo = 'Restrict strategies to'
+export const narrowStrategiesTo = 'Restrict layouts to'
 export const tp8Vp12 = 'tp=8 vp=1,2'
 export const theScopeHasChangedSince = 'The search space has changed since this result.'
 export const searchAgain = 'Search again'
-export const searchNetworksAndStrategiesTogether = 'Search networks and strategies together'
+export const searchNetworksAndStrategiesTogether = 'Search networks and layouts together'
 export const topologiesDomainSizesOversubscriptionAnd =
-  'Topologies, domain sizes, oversubscription and speeds, each with the best strategy on it: step time against dollars.'
+  'Topologies, domain sizes, oversubscription and speeds, each with the best layout on it: step time against dollars.'
 export const search = 'Search'
 export const aDevice2 = (dollars: Part, dollarsPerDevice: Part) => `${dollars}, ${dollarsPerDevice} per device`
 export const perMillionTokens = 'per million tokens'
-export const networksEachWithTheBest = (value: Part) => `${value} networks, each with the best strategy on it`
+export const networksEachWithTheBest = (value: Part) => `${value} networks, each with the best layout on it`
 export const stepTimeAgainstDollars = 'Step time vs. dollars'
 export const networkDollarsPerDevice = 'network, dollars per device'
 export const stepTimeS = 'step time (s)'
@@ -79,12 +79,12 @@ export const mTokens = '$/M tokens'
 export const mark = 'Mark'
 export const cheapestToken = 'cheapest token'
 export const frontOfItsDomain = 'front of its domain size'
-export const strategy = 'Strategy'
+export const strategy = 'Layout'
 export const networks = 'Networks'
-export const clickOrEnterLoadsA = 'click or Enter loads a strategy into the calculator'
+export const clickOrEnterLoadsA = 'click or Enter loads a layout into the calculator'
 export const filterNetworks = 'Filter networks'
 export const filterRailOnly64 = 'Filter: rail-only 64'
-export const networksWithTheirStrategies = 'Networks with their strategies'
+export const networksWithTheirStrategies = 'Networks with their layouts'
 
 // cost-bars.tsx
 export const switchPorts = 'switch ports'

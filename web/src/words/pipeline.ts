@@ -54,7 +54,7 @@ export const beforeItsFirstPass = 'Before the first pass'
 export const betweenItsPasses = 'Between passes'
 export const afterItsLastPass = 'After the last pass'
 export const longestWaits = 'Longest waits'
-export const passesOfOtherStagesThat = 'Passes of other stages that the bubbles of this stage wait for'
+export const passesOfOtherStagesThat = 'Passes of other stages that end the bubbles of this stage'
 export const noCause = 'Other or unknown cause'
 export const bubblesWithoutARecordedCause = 'Bubbles that no pass of another rank is known to end'
 export const waitOf = (pass: Part, stage: Part, time: Part) => `${pass} of stage ${stage} (${time})`

@@ -34,7 +34,7 @@ export const inS = (value: Part) => ` in ${value} s`
 export const rankedEachFitsWithAt = 'ranked, each with a fit probability of at least'
 export const searchAllLayouts = 'Search all layouts'
 export const theSearchPricesTheValid =
-  'The search prices all valid combinations of parallel sizes, batch, recompute, schedule and sharding. Layouts that cannot win are pruned; the others are ranked.'
+  'The search evaluates all valid combinations of parallel sizes, batch, recompute, schedule and sharding. Layouts that cannot win are pruned; the others are ranked.'
 export const search = 'Search'
 export const onlyWithoutInterleavingAndContext = 'Exclude interleaving and context parallelism'
 

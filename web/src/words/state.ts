@@ -27,7 +27,7 @@ export const startRailwrightServeForOther = 'start `railwright serve` for other 
 
 // opening.ts
 export const thePageOpensAModels =
-  'The web UI opens config.json files, launch files, run files (.toml), training logs and memory snapshots. It also opens traces of the PyTorch profiler, Nsight Systems and pipeline timers, and flight records or metrics of a hung job.'
+  'The web UI opens config.json files, launch files, run files (.toml), training logs and memory snapshots. It also opens traces of the PyTorch profiler, Nsight Systems and pipeline timers, and flight-recorder dumps or metrics of a hung job.'
 export const flightRecordsThatPytorchWrote =
   'Expected flight-recorder dumps of PyTorch (such as nccl_trace_rank_0, pickle or JSON) or metrics of XPUTimer (.prom).'
 export const aMemorySnapshotOfPytorch = 'Expected a memory snapshot of PyTorch (a pickle).'

@@ -297,7 +297,7 @@ export const memory = 'Memory'
 export const bound = 'Bound'
 export const ofTheRoofline = 'Of the roofline'
 export const saving = 'Saving'
-export const noSavingOfShortKernels = 'Not reported at the roofline, and for kernels so short that their launch dominates'
+export const noSavingOfShortKernels = 'No saving is reported at the roofline, or for short kernels dominated by their launch'
 export const perRankAndStepAt = 'Per rank and step, at the target share of the roofline'
 
 // stragglers.tsx

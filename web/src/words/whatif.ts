@@ -18,7 +18,7 @@ export const oneSlowHost = 'one slow host'
 // index.tsx
 export const noRunYet = 'No run yet'
 export const whatIfChangesARun =
-  'What-if compares a run with changes. Set a run above, create one in the calculator, or start with an example.'
+  'What-if compares a run with and without changes. Set a run above, create one in the calculator, or start with an example.'
 export const run = 'Run'
 export const step = 'Step'
 export const memory = 'Memory'
@@ -102,7 +102,7 @@ export const ofText2 = 'of'
 export const stage2 = (stage: Part, choice: Part, time: Part, choice2: Part, choice3: Part) =>
   `stage ${stage}: ${choice}${time}${choice2}${choice3}`
 export const asSpecified = 'As specified'
-export const bestTheSameOnEvery = 'Best, same on every stage'
+export const bestTheSameOnEvery = 'Best uniform policy'
 export const bestStageByStage = 'Best per stage'
 export const selectiveRecompute = 'Selective recompute'
 export const modulesAndLayersToRecompute = 'modules and layers to recompute so that the run fits at minimum cost'
@@ -132,7 +132,7 @@ export const timeOfTheSlowestStage = 'Time of the slowest stage relative to the 
 export const uneven = 'Imbalance'
 export const loadItIntoTheCalculator = 'Load it into the calculator'
 export const theCurrentAssignmentIsThe = 'The current assignment is the best:'
-export const divisionsPriced = 'assignments priced'
+export const divisionsPriced = 'assignments evaluated'
 export const noDivisionFitsTryIt = 'No layer assignment fits. Try recompute.'
 export const timeOfAMicroBatch = 'Time of a micro-batch by stage, current and best'
 export const timeThen = (time: Part) => `${time}, then `

@@ -66,8 +66,8 @@ pub(super) fn cells(
 ) -> Result<Vec<Cell>, Refused> {
     if searches.iter().any(Search::is_simulated) {
         let problem =
-            Problem::new("the map needs one search per cell, which simulated collectives make too slow");
-        return Err(problem.in_file("--map").hint("omit --map or the simulated pricing").into());
+            Problem::new("the map runs one search per cell, which is too slow with simulated collectives");
+        return Err(problem.in_file("--map").hint("omit --map or --network flow").into());
     }
     let mut degrees: Vec<(usize, u64, u64)> = Vec::new();
     let mut narrowed: Vec<Search<'_>> = Vec::new();

@@ -85,7 +85,7 @@ pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
     }
     if list.is_empty() {
         list.push(
-            Problem::new("the search space contains no valid strategy")
+            Problem::new("the search space contains no valid layout")
                 .hint("allow more values with --space, or fix fewer settings"),
         );
     }

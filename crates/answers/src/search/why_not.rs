@@ -114,7 +114,7 @@ impl Named {
             problems = super::nothing::contradictions(&named, &plan, &[]);
         }
         if problems.is_empty() {
-            problems.push(Problem::new("no valid strategy has these values"));
+            problems.push(Problem::new("no valid layout has these values"));
         }
         Ok(impossible(problems))
     }

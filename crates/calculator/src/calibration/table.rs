@@ -48,7 +48,7 @@ pub fn operators(text: &str, file: &str) -> Result<Samples, Problem> {
         COLUMNS.iter().filter_map(|(name, _)| Some((*name, place(name)?))).collect();
     let has = |name: &str| columns.contains_key(name);
     if !(has("time_us") || has("time_ms") || has("tflops")) || !(has("m") || has("queries")) {
-        let problem = Problem::new("the header has no time or no shape").in_file(file);
+        let problem = Problem::new("the header lacks a time or a shape").in_file(file);
         return Err(problem.hint(
             "use the columns operator, format, m, n, k and time_us (or time_ms, tflops); for attention batch, queries, keys, heads, kv_heads, head_dim, pass",
         ));

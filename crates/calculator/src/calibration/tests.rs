@@ -336,7 +336,7 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
     assert_eq!((samples.from.as_str(), samples.alone), ("t.csv", true));
     assert!(samples.remarks[0].contains("1 rows"));
     let error_of = |text: &str| table::operators(text, "t.csv").expect_err(text).to_string();
-    assert!(error_of("a,b\n1,2\n").contains("the header has no time or no shape"));
+    assert!(error_of("a,b\n1,2\n").contains("the header lacks a time or a shape"));
     assert!(error_of("m,n,k,time_us\n1,2,x,4\n").contains("`k` is `x`"));
     assert!(error_of("m,n,k,format,time_us\n1,2,3,fp17,4\n").contains("is not a number format"));
     assert!(error_of("m,n,k,time_us\n").contains("no row of the table is valid"));

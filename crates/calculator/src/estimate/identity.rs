@@ -124,9 +124,8 @@ pub(super) fn software(software: &Software) -> SoftwareIdentity {
     SoftwareIdentity { id: software.id.clone(), name: software.name.clone(), source: software.source.clone() }
 }
 
-/// A plan in one line, without dimensions of one rank: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro-batches
-/// of 1 x 8192, bf16`.
-pub fn plan_summary(plan: &Plan) -> String {
+/// Degrees of a plan, without dimensions of one rank: `TP8 PP16 VP4 DP128 SP ZeRO-1`; empty on one device.
+pub fn plan_degrees(plan: &Plan) -> String {
     let mut degrees = Vec::new();
     let mut degree = |name: &str, n: u64| {
         if n > 1 {
@@ -150,10 +149,13 @@ pub fn plan_summary(plan: &Plan) -> String {
         (stage, None) => degrees.push(format!("ZeRO-{stage}")),
         (stage, Some(group)) => degrees.push(format!("ZeRO-{stage} over {group}")),
     }
-    let mut parts = Vec::new();
-    if !degrees.is_empty() {
-        parts.push(degrees.join(" "));
-    }
+    degrees.join(" ")
+}
+
+/// A plan in one line: `TP8 PP16 VP4 DP128 SP ZeRO-1, 1F1B, 16 micro-batches of 1 x 8192, bf16`.
+pub fn plan_summary(plan: &Plan) -> String {
+    let mut parts = vec![plan_degrees(plan)];
+    parts.retain(|degrees| !degrees.is_empty());
     if plan.pipeline_parallel > 1 {
         parts.push(schedule_name(plan).to_owned());
     }

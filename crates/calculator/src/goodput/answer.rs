@@ -325,7 +325,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let optimal = job.optimal_interval();
     let Some(used) = question.interval.or(optimal) else {
         return Err(refused("--interval", "a checkpoint that takes no time has no optimal interval")
-            .hint("set the interval, or the time of a checkpoint"));
+            .hint("set the checkpoint interval or the checkpoint time"));
     };
     let split = |job: &Job, interval: Seconds| {
         let waiting = question.spares.map_or(0.0, |(spares, repair)| {

@@ -15,7 +15,7 @@ pub struct InFlight {
     pub peak: u64,
     /// The same by chunk of the stage, in the order of `Schedule::local_chunks`.
     pub per_chunk: Vec<u64>,
-    /// Number of them after the input gradient that only wait for their weight gradient, which needs less.
+    /// Number of these that only await their weight gradient, which needs less memory.
     pub awaiting_weight: u64,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn count(order: &[Slot], local: &[u64]) -> InFlight {
 pub fn in_flight(pipeline: &Pipeline, stage: u64) -> Result<InFlight, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {
-        return Err(Problem::new(format!("there is no stage {stage}, the last is {}", pipeline.stages - 1)));
+        return Err(Problem::new(format!("there is no stage {stage}; the last is {}", pipeline.stages - 1)));
     }
     let shape = Shape::of(pipeline);
     let local = shape.local_chunks(stage);

@@ -39,7 +39,7 @@ pub struct Operation {
 pub fn operations(pipeline: &Pipeline, stage: u64) -> Result<Vec<Operation>, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {
-        return Err(Problem::new(format!("there is no stage {stage}, the last is {}", pipeline.stages - 1)));
+        return Err(Problem::new(format!("there is no stage {stage}; the last is {}", pipeline.stages - 1)));
     }
     let mut operations = Vec::new();
     let shape = Shape::of(pipeline);

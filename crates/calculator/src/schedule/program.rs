@@ -298,7 +298,7 @@ impl Program {
                 next[stage] += 1;
             }
             if self.entries.len() as u32 == visible {
-                return Err(Problem::new("the schedule cannot finish: all stages are in a deadlock"));
+                return Err(Problem::new("the schedule cannot finish: all stages are deadlocked"));
             }
         }
         Ok(places)

@@ -26,7 +26,7 @@ choices! {
     /// Clock alignment.
     #[derive(Default)]
     Clocks as ClockPolicy {
-        /// Align only if clocks differ by more than those of one host
+        /// Align only if clock offsets exceed those within one host
         #[default]
         Auto,
         /// Always align

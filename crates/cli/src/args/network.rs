@@ -30,7 +30,7 @@ pub(crate) enum Network {
     /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
     Simulate(Later<super::simulate::Simulate>),
-    /// Compute time and bus bandwidth of a collective by message size
+    /// Predict time and bus bandwidth of a collective by message size
     #[command(after_long_help = super::collective::EXAMPLES)]
     Collective(Later<super::collective::CollectiveOn>),
     /// Simulate a table of flows on a topology or on a fabric from a file
@@ -39,7 +39,7 @@ pub(crate) enum Network {
     /// Write a step, a network or flows as files of ASTRA-sim, SimGrid or htsim
     #[command(after_long_help = super::export_network::EXAMPLES)]
     Export(Later<super::export_network::Export>),
-    /// Compute traffic between sites and time left for compute, by local steps
+    /// Predict traffic between sites and time left for compute, by local steps
     #[command(after_long_help = include_str!("help/network-sites.txt"))]
     Sites(Later<Sites>),
     /// Reproduce the claims and figures of the rail-only paper
@@ -53,7 +53,7 @@ pub(crate) enum Network {
 /// Arguments of `network sites`.
 #[derive(Args, Debug, serde::Deserialize)]
 pub(crate) struct Sites {
-    /// Model of the catalogue, or its number of trained parameters, such as `70B`
+    /// Model from the catalogue, or its number of trained parameters, such as `70B`
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
     /// Number of sites, each with a whole replica
@@ -202,7 +202,7 @@ pub(crate) struct Failures {
         help_heading = "Job"
     )]
     pub(crate) exposed_share: Option<f64>,
-    /// Share of the step that is exposed time in scale-up domains, 0 to 1 [default: 0.2]
+    /// Share of the step in exposed communication within scale-up domains, 0 to 1 [default: 0.2]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) exposed_domain_share: Option<f64>,
     /// Run file: compute slowdowns from its step at reduced bandwidth

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 /// The allocation of a run.
 #[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct OnHosts {
-    /// Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices]
+    /// Slurm node list of the run in rank order, such as `gpu[001-064,070]` [default: first devices]
     #[arg(long, value_name = "NODES", conflicts_with_all = ["hostfile", "fragments"], help_heading = "Placement")]
     pub(crate) nodelist: Option<String>,
     /// Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line

@@ -48,8 +48,8 @@ pub(crate) struct Simulate {
 /// Pricing of collectives.
 #[derive(Args, Clone, Debug, Default, serde::Deserialize)]
 pub(crate) struct Pricing {
-    /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key
-    /// (repeatable)
+    /// Compute collective times by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a
+    /// topology key (repeatable)
     #[arg(long = "network", value_name = "HOW", help_heading = "Network")]
     pub(crate) network: Vec<String>,
     /// Topology for `--network flow`: a name from `network topologies` or a design file [default:

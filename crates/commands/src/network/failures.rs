@@ -227,7 +227,8 @@ fn failed(request: &Failures, design: &Design) -> Result<Failed, Problem> {
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
-                let message = format!("{part} {number} does not exist: the {} has {count}", design.name);
+                let message =
+                    format!("{part} {number} does not exist: the {} has {count} in total", design.name);
                 return Err(refused(Problem::new(message)).hint("numbers start at 0"));
             }
             failed.named.push(Part { class: part, number });

@@ -497,7 +497,7 @@ fn predicted(draft: &mut Draft, name: &str) {
     let own = railwright_spec::model::by_name(name).ok().and_then(|model| model.multi_token_prediction);
     if own.map_or(0, |own| own.depth) != depth {
         let (source, line) = origin.map_or_else(Default::default, |origin| (origin.source, origin.line));
-        let message = "prediction modules of a named model are not estimated: a lower bound";
+        let message = "multi-token-prediction modules of a named model are not estimated: a lower bound";
         draft.remark(RemarkKind::NotModelled, &source, line, message);
     }
 }

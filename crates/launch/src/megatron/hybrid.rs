@@ -116,7 +116,7 @@ fn letters(f: &mut Filler<'_>, field: &str, text: &str) -> Option<Map<String, Va
     }
     let mut map = common(f, "nemotron_h")?;
     if text.contains('/') || f.count("mtp_num_layers").is_some_and(|n| n > 0) {
-        let message = "prediction modules of hybrid models are not counted: a lower bound on time and memory";
+        let message = "multi-token-prediction modules of hybrid models are not counted: a lower bound on time and memory";
         f.remark(RemarkKind::NotModelled, field, message);
     }
     map.insert("num_hidden_layers".to_owned(), json!(pattern.len()));

@@ -28,7 +28,8 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         f.remark(RemarkKind::Unresolved, "pipeline_model_parallel_layout", message);
     }
     if f.arguments.word("pipeline_model_parallel_layout").is_some_and(predicts_early) {
-        let message = "places prediction modules before the last chunk; they are assumed to be in the last";
+        let message =
+            "places multi-token-prediction modules before the last chunk; they are assumed to be in the last";
         f.remark(RemarkKind::NotModelled, "pipeline_model_parallel_layout", message);
     }
     let account = |f: &Filler<'_>, name| u64::from(f.arguments.is_on(name));

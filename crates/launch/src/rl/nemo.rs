@@ -76,7 +76,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.recompute_granularity", Read),
     (
         "policy.megatron_cfg.mtp_num_layers",
-        Lost(&["0"], "prediction modules are estimated as in the model's config.json"),
+        Lost(&["0"], "multi-token-prediction modules are estimated as in the model's config.json"),
     ),
     ("policy.megatron_cfg.fp8_cfg.enabled", Read),
     ("policy.megatron_cfg.fp8_cfg.fp8", Ignored),

@@ -51,7 +51,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
     let name = fields.word("model.name");
     if name.as_deref().is_some_and(|name| name.split('.').any(|part| DIFFUSION.contains(&part))) {
-        let problem = Problem::new("diffusion models are not modelled, only causal language models");
+        let problem = Problem::new("diffusion models are not supported, only causal language models");
         return fields.problem(problem, "model.name");
     }
     let flavour = fields.word("model.flavor");

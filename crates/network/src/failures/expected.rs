@@ -28,7 +28,7 @@ pub const EXPOSED_SHARE: f64 = 0.2;
 pub struct Job {
     /// Share of the step that is exposed network time. With a run, that of its step on the first design.
     pub exposed_share: f64,
-    /// Share of the step that is exposed time in scale-up domains.
+    /// Share of the step in exposed communication within scale-up domains.
     pub exposed_domain_share: f64,
     /// Hours of all devices that an interruption costs: detection, restart, work since the last
     /// checkpoint.

@@ -21,7 +21,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
 
-/// A topology with its broken parts.
+/// A topology with its failed parts.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     /// The network without failures.

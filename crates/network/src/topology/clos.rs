@@ -123,7 +123,7 @@ impl Clos {
         if self.tiers < 3 { 0 } else { self.spines() * self.spine_uplinks }
     }
 
-    /// Pods of a zone; all of them below four tiers.
+    /// Pods per zone; with fewer than four tiers, all pods.
     pub fn pods_per_zone(&self) -> u64 {
         (self.pods / self.zones()).max(1)
     }

@@ -63,7 +63,7 @@ impl DesignSpec {
         if self.flowlets.is_some_and(|flowlets| flowlets > 1) && !design.routing.is_hashed() {
             return Err(Problem::new(format!("`{}` routing has no flowlets", design.routing.name()))
                 .at_key("design.flowlets")
-                .hint("flowlets divide the messages of `ecmp` (design.routing)"));
+                .hint("set design.routing to `ecmp`, or omit flowlets"));
         }
         design.forwarding = match self.forwarding {
             Some(Forwarding::None) if design.separates_rails() => {

@@ -89,13 +89,13 @@ section! {
         channels: u64 = "channels", "2";
         /// Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`).
         queue_pairs: u64 = "queue_pairs", "1";
-        /// Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again.
+        /// Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch selects a new route.
         flowlets: u64 = "flowlets", "1";
         /// Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         plane_striping: bool = "plane_striping", "true";
         /// Hash seed.
         seed: u64 = "seed", "0";
-        /// Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network.
+        /// Forwarding to another rail through the scale-up domain, before (like NCCL's PXN) or after the network.
         forwarding: Forwarding = "forwarding", "`before` with several rails, else `none`";
         /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";

@@ -22,7 +22,7 @@ impl Rule for BoundByMemory {
     }
 
     fn title(&self) -> &'static str {
-        "Large share of element-wise kernels"
+        "Large share of time in element-wise kernels"
     }
 
     fn text(&self) -> &'static str {

@@ -83,8 +83,8 @@ impl Rule for DeviceGaps {
 
     fn text(&self) -> &'static str {
         "The device was idle although the next kernel had already been launched. Threshold: 5% of the step. Cost: that \
-         time. Two queued kernels of one stream start microseconds apart. A gap of 1 ms or longer is a wait for an \
-         event, another process on the device, or work that the recording lacks, and so is one gap with most of the \
+         time. Two queued kernels of one stream start microseconds apart. Gaps of 1 ms or longer are waits for an \
+         event, another process on the device, or unrecorded work. So is a single gap with most of the \
          time. Kernels within CUDA graphs and on other processes are often missing.\n\n\
          Remedies: a second recording with Nsight Systems (`--cuda-graph-trace=node`) shows missing work; for many \
          short gaps, fewer and larger kernels."

@@ -52,7 +52,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         text: "Transfers of expert-parallel groups (dispatch and combine) not overlapped with compute. \
                Threshold: 3% of the step. Cost: that time.\n\n\
                Remedies: two interleaved micro-batches (DualPipe, batch overlap), groups within a domain, \
-               routing limited to few domains, low-precision dispatch, DeepEP.",
+               routing limited to a few domains, low-precision dispatch, DeepEP.",
         advice: "interleave two micro-batches, keep expert groups within one NVLink domain, dispatch in fp8",
     },
     Exposed {
@@ -127,7 +127,7 @@ impl Rule for Exposed {
         let bounded = context.mean(Label::Exposed(self.dimension, Share::Undivided)) > BOUNDED * lost;
         let what = if bounded { "communication" } else { "transfers" };
         let undivided =
-            bounded.then(|| "transfers and waits cannot be separated: the cost is a bound".to_owned());
+            bounded.then(|| "transfers and waits cannot be separated: the cost is an upper bound".to_owned());
         let late = delayed(context, lost);
         let unknown = (self.dimension == Dimension::Other).then(|| unattributed(context, bounded));
         let whose = match &unknown {

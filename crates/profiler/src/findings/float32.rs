@@ -144,7 +144,7 @@ impl Rule for Float32 {
             subject: Subject::of_kernels(Context::leading(wide.iter().copied())),
             advice: advice(context, &wide).to_owned(),
             evidence: [format!(
-                "float32 {what} take {} of the step; half of it is the cost",
+                "float32 {what} take {} of the step; half of that is counted as the cost",
                 percent(context.share(all))
             )]
             .into_iter()

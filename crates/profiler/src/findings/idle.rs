@@ -96,8 +96,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         id: "compilation",
         title: "Idle time during compilation",
         text: "Idle time of the device while its host compiled (XLA, torch.compile, Triton, NVRTC), captured \
-               CUDA graphs, or loaded modules of kernels: a launch of 1 ms or longer on an idle device is \
-               counted as module loading if no kernel of it ran before. \
+               CUDA graphs, or loaded kernel modules. A launch of 1 ms or longer on an idle device is \
+               counted as module loading if its kernel had not run before. \
                Threshold: 1% of the step. Cost: that time.\n\n\
                Remedies: warm-up steps before the recording, a compile cache on disk, constant shapes \
                (`mark_dynamic`, padding), `TORCH_LOGS=recompiles` to find the cause of recompiles.",
@@ -203,7 +203,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
                Common causes: another process on the device, driver overhead of the profiler, unrecorded work \
                on other streams. `nvidia-smi` shows other processes.",
         least: 0.01,
-        message: "launched work starts late on an idle device",
+        message: "launched kernels start late although the device is idle",
         advice: "check for other processes on the device, and compare the step time without the profiler",
     },
     IdleCause {

@@ -36,7 +36,7 @@ fn bound(finding: &mut Finding, times: &BTreeMap<&str, (i64, i64)>) {
     if finding.cost.is_some() && all > 0.0 && lost >= MOST * all {
         finding.certainty = Some(Certainty::AtMost);
         finding.evidence.push(format!(
-            "upper bound: {} of it is before late launches, for which the device would wait instead",
+            "upper bound: {} of it precedes late launches, for which the device would still wait",
             percent(lost / all)
         ));
     }

@@ -21,7 +21,7 @@ impl Rule for Optimizer {
     }
 
     fn title(&self) -> &'static str {
-        "Large share of the optimizer"
+        "Large share of time in the optimizer"
     }
 
     fn text(&self) -> &'static str {

@@ -23,8 +23,8 @@ impl Rule for Overlap {
 
     fn text(&self) -> &'static str {
         "Less than half of the data-parallel communication overlaps with backward and forward passes. \
-         Reported if the exposed time is 2% of the step and compute takes longer. Cost: the saving at \
-         half.\n\n\
+         Reported if the exposed time is 2% of the step and compute takes longer. Cost: the saving if \
+         half overlapped.\n\n\
          Remedies: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, \
          `backward_prefetch`), a separate stream for communication."
     }

@@ -30,7 +30,7 @@ impl Rule for HostPauses {
     }
 
     fn text(&self) -> &'static str {
-        "Idle time of a device before launches (or unexplained) in one step, at least 5% of a step above the \
+        "Idle time before launches (or unexplained) in a step, at least 5% of a step longer than in the \
          median step of the rank. In a synchronous job all ranks wait. Cost: the longest pause of each step, \
          averaged over steps. The cause is reported if host frames show it for half of the paused time. \
          Garbage collection leaves no frame: it takes 0.1 to 0.5 s, in different steps on each rank.\n\n\

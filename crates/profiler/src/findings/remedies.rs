@@ -255,7 +255,7 @@ pub(super) fn of_unknown(views: &[&View<'_>], rows: &[&CauseRow], is_compiled: b
     } else {
         "record the host's operators as well (`ProfilerActivity.CPU`)"
     };
-    has_only_calls(views).then(|| format!("{how}: the trace contains only calls of the device's runtime"))
+    has_only_calls(views).then(|| format!("{how}: the trace contains only runtime API calls"))
 }
 
 /// Tests whether the hosts recorded calls of the device's runtime alone: no operator, function or annotation.

@@ -31,7 +31,7 @@ impl Rule for Straggler {
         "Waits are attributed to the late rank and traced to the root cause. Cost: by replay with that rank \
          at the median speed of its peers. Reported if it is above the noise of steps and above 0.5% of the \
          step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), \
-         slow host (the device is idle until it launches), launch latency (launched work starts 1 ms or more \
+         slow host (the device is idle until it launches), launch latency (launched kernels start 1 ms or more \
          later on an idle device), slow link (transfers longer than those of peers with the same bytes), \
          memory copies, schedule.\n\n\
          `railwright stragglers` lists all ranks with times."

@@ -229,7 +229,7 @@ pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<Flig
         None => {
             let why = damage.map_or_else(String::new, |(at, why)| format!(" ({why}; byte {at})"));
             let problem =
-                Problem::new(format!("not a flight record: `entries` is missing{why}")).in_file(label);
+                Problem::new(format!("not a flight-recorder dump: `entries` is missing{why}")).in_file(label);
             let is_snapshot = ["segments", "device_traces"].iter().all(|key| value.get(key).is_some());
             return Err(problem.hint(if is_snapshot {
                 "it is a snapshot of device memory: use `railwright memory-snapshot`"

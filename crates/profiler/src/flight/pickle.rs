@@ -57,7 +57,7 @@ impl<'a> Machine<'a> {
 
     fn problem(&self, what: &str) -> Problem {
         Problem::new(format!("{what} at byte {} of this pickle", self.at)).in_file(self.label).hint(
-            "a flight record is plain data: the file may be truncated, or another kind of pickle; JSON dumps \
+            "a flight-recorder dump is plain data: the file may be truncated, or another kind of pickle; JSON dumps \
              are also supported",
         )
     }

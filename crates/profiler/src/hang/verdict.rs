@@ -39,7 +39,7 @@ impl DamagedDump {
     }
 }
 
-/// Verdict of flight records.
+/// Verdict on flight-recorder dumps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {

@@ -275,7 +275,7 @@ fn mixer(of: &Mixer) -> String {
             format!("gated short convolution, {} channels, {} taps", human::whole(c.width), c.taps)
         }
         Mixer::Several { mixers } => mixers.iter().map(mixer).collect::<Vec<_>>().join("; "),
-        Mixer::Unpriced { name } => format!("{name}, not priced"),
+        Mixer::Unpriced { name } => format!("{name}, not modelled"),
         Mixer::None => String::new(),
     }
 }

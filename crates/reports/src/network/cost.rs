@@ -176,18 +176,18 @@ impl Compared {
     fn bills(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),
-            Column::numbers("switches").expendable(3),
-            Column::numbers("ports").expendable(8),
-            Column::numbers("cables").expendable(6),
-            Column::numbers("transceivers").expendable(4),
-            Column::numbers("price without NICs").unit("usd").expendable(7),
+            Column::numbers("switches").expendable(5),
+            Column::numbers("ports").expendable(9),
+            Column::numbers("cables").expendable(8),
+            Column::numbers("transceivers").expendable(7),
+            Column::numbers("price without NICs").unit("usd").expendable(8),
             Column::numbers("price").unit("usd"),
-            Column::numbers("low").unit("usd").expendable(4),
-            Column::numbers("high").unit("usd").expendable(4),
-            Column::numbers("price per device").unit("usd").expendable(5),
+            Column::numbers("low").unit("usd").expendable(2),
+            Column::numbers("high").unit("usd").expendable(2),
+            Column::numbers("price per device").unit("usd").expendable(1),
             Column::numbers("saving").unit("share"),
-            Column::numbers("power").unit("w").expendable(1),
-            Column::numbers("share of cluster").expendable(2),
+            Column::numbers("power").unit("w").expendable(4),
+            Column::numbers("share of cluster").expendable(6),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {

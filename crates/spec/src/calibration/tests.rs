@@ -101,7 +101,7 @@ fn mistakes_are_reported_at_their_place() {
     };
     assert_eq!(
         bad("version = 1", "version = 9"),
-        "c.toml `version`: the file has version 9, this program reads version 1"
+        "c.toml `version`: the file has version 9, but this program reads version 1"
     );
     assert!(
         bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work must")

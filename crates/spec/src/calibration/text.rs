@@ -41,7 +41,7 @@ impl Calibration {
     fn check(&self) -> Result<(), Problem> {
         if self.version != VERSION {
             return Err(Problem::new(format!(
-                "the file has version {}, this program reads version {VERSION}",
+                "the file has version {}, but this program reads version {VERSION}",
                 self.version
             ))
             .at_key("version")

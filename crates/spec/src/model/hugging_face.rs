@@ -197,7 +197,7 @@ fn attach_towers(
     }
     if !model.left_out.is_empty() {
         let list = model.left_out.join(", ");
-        model.notes.push(format!("neither counted nor priced: {list}"));
+        model.notes.push(format!("neither counted nor modelled: {list}"));
     }
     Ok(())
 }

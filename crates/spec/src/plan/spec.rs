@@ -105,7 +105,7 @@ section! {
         overlap_expert: bool = "overlap.expert", "set by the software: true in Megatron-Core since mid 2026 with virtual stages, false in torchtitan";
         /// Attention kernel.
         attention_kernel: AttentionKernel = "attention_kernel", "auto";
-        /// Framework version, an identifier of the catalogue.
+        /// Framework version: an identifier from the catalogue.
         software: String = "software", "torchtitan-2025 for FSDP without TP and PP; else megatron-core-2026-06 on Blackwell and newer, megatron-core-2025 on older GPUs";
         /// Enable dropout.
         dropout: bool = "dropout", "set by the software: false since 2022";

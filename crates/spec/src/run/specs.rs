@@ -278,8 +278,9 @@ impl TrainingSpec {
             }
         };
         if self.availability.is_some() {
-            let problem =
-                Problem::new("goodput is set, but checkpoints are set as well, from which it is computed");
+            let problem = Problem::new(
+                "goodput and checkpoints are both set, but goodput is computed from checkpoints",
+            );
             return Err(problem.at_key("training.availability").hint("omit one of them"));
         }
         if let Some(stall) = self.checkpoint_stall.filter(|stall| !(0.0..=1e7).contains(&stall.get())) {

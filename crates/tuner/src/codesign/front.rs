@@ -159,7 +159,7 @@ pub struct Codesign {
     pub classes: Vec<Class>,
     /// Designs that cannot be built, one per reason.
     pub refused: Vec<Refused>,
-    /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
+    /// Extra price per device of scale-up domains larger than the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
     /// Power of the same parts, if given; it is in the watts of the rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -150,7 +150,7 @@ impl Grid {
         }
     }
 
-    /// Removes networks above a price, which includes larger scale-up domains as far as those have one.
+    /// Removes networks above a price. Larger scale-up domains are included if they have a price.
     /// Returns those that were removed, in the order of the axes. Fails if none remains.
     pub fn within(
         &mut self,

@@ -6,8 +6,8 @@
 use railwright_spec::cluster::{Cluster, Tier};
 use railwright_spec::quantity::Seconds;
 
-/// Tests whether no exchange among the same ranks takes longer on the first network than on the second: at
-/// least the bandwidth, no more oversubscription and latency at any reach of a group, no more forwarding
+/// Tests whether no exchange among the same ranks takes longer on the first network than on the second. It
+/// has at least the bandwidth, and no more oversubscription, latency (at any reach of a group) or forwarding
 /// between rails.
 pub fn is_at_least_as_good(one: &Cluster, other: &Cluster) -> bool {
     let (a, b) = (&one.network, &other.network);

@@ -238,8 +238,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The search with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order
-    /// of the fast prices selects candidates for the slow ones ([`Search::runners`]).
+    /// The search with simulated times of candidates. The closed form is a lower bound on them, and its order
+    /// selects the candidates to simulate ([`Search::runners`]).
     #[must_use]
     pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
         self.machine = quick;
@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
     }
 
     /// Removes pieces without a strategy up to a time, in seconds, by a lower bound on the time of each
-    /// piece's strategies. The results of the rest up to that time are those of all pieces.
+    /// piece's strategies. The other pieces give the same results up to that time as all pieces.
     pub fn only_within(&mut self, limit: f64, least: impl Fn(&Degrees) -> f64) {
         // Division may round an exact tie to less than itself.
         self.pieces.retain(|degrees| least(degrees) <= limit * (1.0 + 1e-9));
@@ -301,7 +301,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Tests whether candidates have a separate machine for their prices.
+    /// Tests whether candidates are simulated.
     pub fn is_simulated(&self) -> bool {
         self.pricing.is_some()
     }

@@ -291,7 +291,7 @@ fn base(
 ) -> Result<(Plan, Vec<String>), Problem> {
     if specified.micro_batches.is_some() {
         return Err(Problem::new(
-            "a search compares strategies with one batch, but micro_batches makes the batch depend on the \
+            "a search compares layouts at one global batch, but with micro_batches the batch depends on the \
              layout",
         )
         .at_key("plan.micro_batches")

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
         }
     }
     if records.is_empty() && gauges.is_empty() {
-        let problem = Problem::new("these files contain no flight records");
+        let problem = Problem::new("these files contain no flight-recorder dumps");
         let hint = "set TORCH_FR_BUFFER_SIZE=2000 (older: TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1 to write dumps";
         return Err(problem.hint(hint).into());
     }

@@ -76,7 +76,7 @@ pub(crate) fn input(
         return Ok(Input::Monitored(monitored));
     }
     let problem = Problem::new("these files contain no rank trace").in_file(joining.paths.join(" "));
-    let hint = "use `railwright hang` for flight records, `railwright log` for logs, `railwright pipeline` for tables of pipeline passes";
+    let hint = "use `railwright hang` for flight-recorder dumps, `railwright log` for logs, `railwright pipeline` for tables of pipeline passes";
     Err(problem.hint(hint).into())
 }
 

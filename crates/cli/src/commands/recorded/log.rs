@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     let Some(mut log) = logs.next() else {
         let problem = Problem::new("not a training log").in_file(&arguments.file);
         return Err(problem
-            .hint("use `railwright profile` for traces, `railwright hang` for flight records")
+            .hint("use `railwright profile` for traces, `railwright hang` for flight-recorder dumps")
             .into());
     };
     if let Some(batch) = arguments.batch_size {

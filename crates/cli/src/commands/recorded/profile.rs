@@ -161,7 +161,7 @@ fn handed_on(
         return Some(pipeline::run(&args::pipeline::Pipeline::of(paths, step, output), printer));
     }
     if any(|recording| matches!(recording, Recording::Flight(_))) {
-        note_other("flight records", "hang");
+        note_other("flight-recorder dumps", "hang");
         return Some(hang::run(&args::records::Hang { paths, output }, printer));
     }
     if let Some(seen) = Monitored::of(&loaded.recordings) {

@@ -105,7 +105,7 @@ impl Structure {
 /// A letter a layer.
 fn pattern(model: &Model) -> Result<String, String> {
     if model.multi_token_prediction.is_some() {
-        return Err("layers of prediction modules in hybrid models are unknown".to_owned());
+        return Err("layers of multi-token-prediction modules in hybrid models are unknown".to_owned());
     }
     let letter = |kind: &usize| {
         let layer = model.layer_kinds.get(*kind)?;

@@ -118,7 +118,9 @@ fn refusal(version: &str, run: &Run) -> Option<&'static str> {
     } else if at_most("0.17") && plan.optimizer == Optimizer::Muon && shards {
         Some("has no Muon with a sharded optimizer or with overlapped reduction")
     } else if at_most("0.17") && predicts && overlaps_experts(run) && plan.pipeline_parallel == 1 {
-        Some("overlaps expert communication of a model with prediction modules only between pipeline stages")
+        Some(
+            "overlaps expert communication of a model with multi-token-prediction modules only between pipeline stages",
+        )
     } else {
         None
     }

@@ -156,7 +156,9 @@ impl<'a> Stack<'a> {
             other => {
                 if !other.contains("gelu") {
                     let shown: String = other.chars().take(40).collect();
-                    self.note(format!("the activation `{shown}` is priced as GELU: it moves the same bytes"));
+                    self.note(format!(
+                        "the activation `{shown}` is modelled as GELU: it moves the same bytes"
+                    ));
                 }
                 Activation::Gelu
             }

@@ -111,8 +111,7 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
     }
     RunFlags::named(&pairs).map_err(|what| {
         let problem = Problem::new(format!("`{layout}` is not a layout: {what}")).in_file("--step");
-        problem
-            .hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
+        problem.hint("use flag names of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
     })
 }
 
