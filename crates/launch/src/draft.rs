@@ -274,7 +274,6 @@ impl Draft {
     fn vocabulary(&mut self) {
         let model = &self.launch.spec.model;
         let is_given = self.launch.partial.is_some()
-            || self.launch.open.iter().any(|open| open.key == "model.vocab")
             || model.vocab.is_some()
             || model.name.is_some()
             || model.config.is_some();
@@ -282,10 +281,9 @@ impl Draft {
             return;
         }
         if let Ok(model) = model.resolve(|_| Err(Problem::new("no file"))) {
-            let message = format!(
-                "no vocabulary size is set: {} rows are assumed; `--vocab` sets it",
-                model.vocabulary
-            );
+            let is_open = self.launch.open.iter().any(|open| open.key == "model.vocab");
+            let why = if is_open { "the vocabulary size is unknown" } else { "no vocabulary size is set" };
+            let message = format!("{why}: {} rows are assumed; `--vocab` sets it", model.vocabulary);
             self.remark(RemarkKind::Assumed, "model.vocab", None, message);
         }
     }

@@ -17,7 +17,13 @@ const VOCABULARIES: &[(&str, u64)] = &[
     ("pythia-", 50_277),
     ("Llama-2", 32_000),
     ("Llama-3", 128_256),
+    ("Llama-3.1", 128_256),
+    ("Llama-3.2", 128_256),
+    ("Llama-3.3", 128_256),
     ("llama3", 128_256),
+    ("llama3.1", 128_256),
+    ("llama3.2", 128_256),
+    ("llama3.3", 128_256),
     ("Mixtral-8x7B", 32_000),
     ("Mixtral-8x22B", 32_768),
     ("Mistral-7B-v0.3", 32_768),
@@ -26,9 +32,13 @@ const VOCABULARIES: &[(&str, u64)] = &[
     ("Qwen2", 151_936),
     ("Qwen3", 151_936),
     ("DeepSeek-V3", 129_280),
+    ("DeepSeek-V3.1", 129_280),
+    ("DeepSeek-V3.2", 129_280),
     // Nemotron-4 (NVIDIA 2024, section 2): 256,000 tokens.
     ("nemotron_2_256k", 256_000),
+    ("starcoder2", 49_152),
     ("DeepSeek-V2", 102_400),
+    ("DeepSeek-V2.5", 102_400),
 ];
 
 /// Rows of the vocabulary of a tokenizer with this path, or of a kind that has the name of a model; `None` if
@@ -42,10 +52,22 @@ pub(crate) fn rows(name: &str) -> Option<u64> {
     if ["merged", "extended", "expanded"].iter().any(|word| name.contains(word)) {
         return None;
     }
-    let known = VOCABULARIES.iter().find(|(known, _)| name.contains(&known.to_lowercase()));
+    let known = VOCABULARIES.iter().find(|(known, _)| has_name(&name, &known.to_lowercase()));
     // A tokenizer is mostly named by the model that it belongs to. The rows of a model may be padded.
-    let of_model = || name.contains('/').then(|| by_name(&name).ok()).flatten().map(|model| model.vocabulary);
-    known.map(|(_, rows)| *rows).or_else(of_model)
+    let bare = name.trim_end_matches("tokenizer").trim_end_matches(['-', '_']);
+    let of_model =
+        |name: &str| name.contains('/').then(|| by_name(name).ok()).flatten().map(|model| model.vocabulary);
+    known.map(|(_, rows)| *rows).or_else(|| of_model(&name)).or_else(|| of_model(bare))
+}
+
+/// Tests whether a text has a name that no version number follows: `Qwen3` is not in `Qwen3.5`.
+fn has_name(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let mut rest = text[at + name.len()..].chars();
+        let next = rest.next();
+        let is_number = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        !(next == Some('.') && is_number(rest.next()) || name.ends_with(char::is_numeric) && is_number(next))
+    })
 }
 
 /// Tests whether a kind reads files with any vocabulary.
@@ -68,4 +90,20 @@ pub(crate) fn number(path: &str) -> Option<&str> {
             && word.len() - digits.len() <= 1
     };
     path.split(|c: char| !c.is_ascii_alphanumeric()).find(is_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A version after a name is another vocabulary.
+    #[test]
+    fn a_name_ends_before_a_version() {
+        assert_eq!(rows("Qwen/Qwen3.5-4B"), by_name("Qwen/Qwen3.5-4B").ok().map(|model| model.vocabulary));
+        assert_eq!(rows("/data/qwen3.5/tokenizer.json"), None);
+        assert_eq!(rows("/data/Qwen3-8B/tokenizer.json"), Some(151_936));
+        assert_eq!(rows("/data/Llama-3.1-8B/tokenizer.model"), Some(128_256));
+        assert_eq!(rows("meta-llama/Llama-2-7b-hf"), Some(32_000));
+        assert_eq!(rows("bigcode/starcoder2-tokenizer"), Some(49_152));
+    }
 }

@@ -11,12 +11,14 @@ mod pipeline;
 mod python;
 mod registry;
 mod script;
+mod versions;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use keys::{OLDER, accepts, knows};
+pub(crate) use versions::{is_latest, lacks};
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Data, Document};

@@ -108,7 +108,7 @@ async function heatMap(browser, url) {
 async function codesign(browser, url) {
   const view = await openPage(browser, url, { fragment: `#/network?${SMALL}&n.desk=design` })
   const { page } = view
-  await page.waitForSelector('text=Search networks and strategies together')
+  await page.waitForSelector('text=Search networks and layouts together')
   await page.keyboard.press('r')
   await page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 })
   await page.focus('[aria-roledescription="scatter plot"]')
@@ -125,7 +125,7 @@ async function byControls(browser, url) {
     fragment: '#/network?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&global-batch=512&n.desk=design',
   })
   const { page } = view
-  await page.waitForSelector('text=Search networks and strategies together')
+  await page.waitForSelector('text=Search networks and layouts together')
   const add = async (name, values) => {
     const group = page.getByRole('group', { name, exact: true })
     for (const value of values) {
@@ -140,7 +140,7 @@ async function byControls(browser, url) {
   for (const name of ['Clos', 'rail-only'])
     await page.getByRole('group', { name: 'Topologies' }).getByRole('button', { name, exact: true }).click()
   for (const name of ['vp', 'cp']) {
-    await page.getByLabel('Restrict strategies to').last().selectOption(name)
+    await page.getByLabel('Restrict layouts to').last().selectOption(name)
     await page.getByRole('group', { name, exact: true }).getByRole('button', { name: '1', exact: true }).click()
   }
   const hash = decodeURIComponent(await page.evaluate(() => location.hash))
@@ -170,7 +170,7 @@ async function byControls(browser, url) {
   })
   check((await lines.locator('tbody tr', { hasText: '≥' }).count()) === 0, 'a price is not taken')
   // The strategy of a network is loaded with the network that it was found on.
-  await answer.getByRole('button', { name: 'Load its strategy' }).click()
+  await answer.getByRole('button', { name: 'Load its layout' }).click()
   await page.waitForFunction(
     () =>
       location.hash.startsWith('#/calculator') &&

@@ -4,9 +4,10 @@
 //! to check. Judges changes by name and the text around them.
 
 use super::edited::{Change, Edited};
+use crate::document::toml;
 use crate::megatron::dialect::deepspeed_file::BATCHES;
 use crate::megatron::flags;
-use crate::{Remark, RemarkKind};
+use crate::{Remark, RemarkKind, torchtitan};
 
 /// Megatron-LM's switches for its own FSDP.
 const OWN_FSDP: [&str; 2] = ["--use-megatron-fsdp", "--use-custom-fsdp"];
@@ -23,6 +24,9 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
         return Some(reason);
     }
     if let Some(reason) = too_new(before, changes) {
+        return Some(reason);
+    }
+    if let Some(reason) = steps_in_backward(after, changes) {
         return Some(reason);
     }
     let adds = |name: &str| changes.iter().any(|change| change.name == name && change.after.is_some());
@@ -50,6 +54,25 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
         ));
     }
     None
+}
+
+/// A changed batch of a program that steps the optimizer in each backward pass: with gradient accumulation
+/// it would do so for each micro-batch.
+fn steps_in_backward(after: &str, changes: &[Change]) -> Option<String> {
+    const SWITCH: &str = "early_step_in_backward";
+    let is_on = lines(after).any(|line| {
+        let value = line.split_once(SWITCH).map(|(_, rest)| rest.trim_start_matches([' ', '=', ':']));
+        value.is_some_and(|value| value.starts_with("true") || value.starts_with("True"))
+    });
+    let batch = changes.iter().find(|change| {
+        let sizes = ["local_batch_size", "global_batch_size", "gradient_accumulation_steps"];
+        sizes.into_iter().any(|size| change.name.ends_with(size))
+    });
+    let batch = batch.filter(|_| is_on)?;
+    Some(format!(
+        "`{SWITCH}` steps the optimizer in each backward pass, so `{}` cannot keep the global batch",
+        batch.name
+    ))
 }
 
 /// Options that the edit adds and that the script's Megatron-LM lacks, if an option that a release removed
@@ -121,6 +144,7 @@ impl Edited {
             ));
         }
         found.extend(self.undated());
+        found.extend(self.undated_keys());
         found.extend(self.file_of_deepspeed(before));
         found.extend(self.kept_variables(before));
         found
@@ -146,6 +170,21 @@ impl Edited {
             let list = added.join(", ");
             format!("the version of Megatron-LM is unknown: check that it has {list}")
         })
+    }
+
+    /// Keys of torchtitan that the edit adds, where no other key is as late.
+    fn undated_keys(&self) -> Option<String> {
+        let tree = toml(&self.text, "").ok()?;
+        let added = self.changes.iter().filter(|change| change.before.is_none() && change.after.is_some());
+        let added: Vec<&str> = added.map(|change| change.name.as_str()).collect();
+        let known = || {
+            let names = tree.entries.iter().map(|entry| entry.name.as_str());
+            names.filter(|name| !added.contains(name))
+        };
+        let late = added.iter().filter(|name| torchtitan::is_latest(known(), name));
+        let late: Vec<String> = late.map(|name| format!("`{name}`")).collect();
+        (!late.is_empty())
+            .then(|| format!("the version of torchtitan is unknown: check that it has {}", late.join(", ")))
     }
 
     /// A file of DeepSpeed that the edit names and that need not exist.
@@ -220,6 +259,31 @@ mod tests {
         let sound = "torchrun x.py --use-megatron-fsdp --ckpt-format fsdp_dtensor";
         assert_eq!(broken("", sound, &changes), None);
         assert_eq!(broken("", "export CUDA_DEVICE_MAX_CONNECTIONS=1", &[]), None);
+    }
+
+    /// torchtitan with `early_step_in_backward` runs one micro-batch per step.
+    #[test]
+    fn a_step_in_backward_allows_no_accumulation() {
+        let changes = [change("training.local_batch_size", Some("3"), Some("1"))];
+        let of = |switch: &str| broken("", &format!("[optimizer]\n{switch}\n"), &changes);
+        assert!(
+            of("early_step_in_backward = true").is_some_and(|reason| reason.contains("local_batch_size"))
+        );
+        assert_eq!(of("early_step_in_backward = false"), None);
+        assert_eq!(broken("", "early_step_in_backward = true", &[]), None);
+    }
+
+    /// A key of torchtitan that is later than all keys of the file.
+    #[test]
+    fn late_keys_of_torchtitan_are_to_be_checked() {
+        let name = "parallelism.module_fqns_per_model_part";
+        let edited = |more: &str| Edited {
+            text: format!("[parallelism]\n{more}\nmodule_fqns_per_model_part = [[\"output\"]]\n"),
+            changes: vec![change(name, None, Some("[[]]"))],
+        };
+        let cautions = edited("tensor_parallel_degree = 2").cautions("", SURE);
+        assert!(cautions.iter().any(|caution| caution.contains(name)), "{cautions:?}");
+        assert!(edited("expert_tensor_parallel_degree = 1").cautions("", SURE).is_empty());
     }
 
     /// An option that a release removed dates the script.

@@ -182,6 +182,10 @@ impl Document {
     /// `training` and `experimental`. `None` for keys that this version lacks.
     fn of_version(&self, tree: &Tree, path: &str) -> Option<String> {
         const SECTION: &str = "parallelism.";
+        let names = tree.entries.iter().map(|entry| entry.name.as_str());
+        if self.format == Format::Torchtitan && torchtitan::lacks(names, path) {
+            return None;
+        }
         let is_own = |entry: &Entry| entry.name.starts_with(SECTION);
         let is_older = |entry: &Entry| entry.path.starts_with(SECTION) && !is_own(entry);
         let is_new = !path.starts_with(SECTION) || !tree.entries.iter().any(is_older);

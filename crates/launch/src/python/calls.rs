@@ -11,6 +11,16 @@ use super::value::{Object, Value};
 /// Calls inside each other.
 const DEEPEST: usize = 16;
 
+/// Functions of frameworks that take the configuration: they start a run with it, or lay overrides of the
+/// command line over it. Their code has no settings, so they are not followed.
+const TAKING: [&str; 5] = [
+    "pretrain",
+    "finetune",
+    "apply_overrides",
+    "create_omegaconf_dict_config",
+    "process_config_with_overrides",
+];
+
 /// A named value of a call, and its line.
 type Named = Vec<(String, Value, usize)>;
 
@@ -56,7 +66,10 @@ impl Program<'_> {
             }
             Value::Class(index) => self.made(index, positional, named, &merged, line),
             Value::Name(path) => {
-                if let Some(index) = self.imported_function(&path) {
+                let last = path.rsplit('.').next().unwrap_or(&path);
+                if !TAKING.contains(&last)
+                    && let Some(index) = self.imported_function(&path)
+                {
                     let mut all = named.clone();
                     for value in &merged {
                         all.extend(self.fields_of(value));

@@ -14,6 +14,8 @@ pub(super) struct Generation<'p> {
     /// The key that represents it in the report.
     pub(super) path: &'p str,
     pub(super) tensor: u64,
+    /// Ranks that divide the routed experts; those of tensor parallelism if unset.
+    pub(super) experts: Option<u64>,
     /// Share of the memory that weights and the cache of keys and values may take.
     pub(super) share: Option<f64>,
     /// True if it runs on the GPUs that train.
@@ -25,9 +27,13 @@ pub(super) struct Generation<'p> {
 impl Generation<'_> {
     pub(super) fn remark(&self, fields: &mut Fields<'_>) {
         let name = fields.draft.spec().model.name.clone();
-        // Served in 16 bits: two bytes of each parameter, cut by tensor parallelism.
+        // Served in 16 bits: two bytes of each parameter, cut by tensor parallelism, and routed experts by
+        // expert parallelism.
         let weights = name.and_then(|name| by_name(&name).ok()).map(|model| {
-            let bytes = 2.0 * model.parameters().total as f64 / self.tensor.max(1) as f64;
+            let (all, tensor) = (model.parameters(), self.tensor.max(1));
+            let routed = all.routed_experts as f64 / self.experts.unwrap_or(tensor).max(tensor) as f64;
+            let other = all.total.saturating_sub(all.routed_experts) as f64 / tensor as f64;
+            let bytes = 2.0 * (routed + other);
             format!(", of which the weights take {}", human::bytes(Bytes::new(bytes)))
         });
         let weights = weights.unwrap_or_default();

@@ -208,6 +208,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         let generation = Generation {
             backend: fields.word(&at("backend")).unwrap_or_else(|| "its engine".to_owned()),
             tensor: fields.count(&at("vllm_cfg.tensor_parallel_size")).unwrap_or(1),
+            experts: fields.count(&at("vllm_cfg.expert_parallel_size")),
             share: fields.number(&path).filter(|share| (0.0..=1.0).contains(share)),
             is_colocated: fields.flag(&at("colocated.enabled")) != Some(false),
             frees: true,

@@ -511,10 +511,11 @@ fn generation(fields: &mut Fields<'_>) {
     }
     let backend = fields.word(&at("name")).unwrap_or_else(|| "its engine".to_owned());
     let tensor = fields.count(&at("tensor_model_parallel_size")).unwrap_or(1);
+    let experts = fields.count(&at("expert_parallel_size"));
     let share_path = at("gpu_memory_utilization");
     let share = fields.number(&share_path).filter(|share| (0.0..=1.0).contains(share));
     let share = share.or((is_own(fields) && fields.document.get(&share_path).is_none()).then_some(0.5));
     let frees = fields.flag(&at("free_cache_engine")) != Some(false);
     let is_colocated = fields.flag("actor_rollout_ref.hybrid_engine") != Some(false);
-    Generation { backend, path: &share_path, tensor, share, is_colocated, frees }.remark(fields);
+    Generation { backend, path: &share_path, tensor, experts, share, is_colocated, frees }.remark(fields);
 }

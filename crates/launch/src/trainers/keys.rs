@@ -130,6 +130,8 @@ const OPENRLHF: &[(&str, &str)] = &[
     ("ds.load_in_4bit", "load_in_4bit"),
     ("ds.use_liger_kernel", "use_liger_kernel"),
     ("ds.attn_implementation", "attn_implementation"),
+    // A worker of Ray has one GPU.
+    ("ray_num_workers", "num_processes"),
     ("actor_num_nodes", "NNODES"),
     ("actor.num_nodes", "NNODES"),
     ("actor_num_gpus_per_node", "NPROC_PER_NODE"),
