@@ -49,7 +49,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("reports", 7),
     ("inputs", 7),
     ("commands", 0),
-    ("cli", 26),
+    ("cli", 0),
 ];
 
 #[test]
