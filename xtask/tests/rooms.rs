@@ -40,7 +40,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("step", 2),
     ("launch", 32),
     ("calculator", 0),
-    ("tuner", 33),
+    ("tuner", 0),
     ("network", 20),
     ("profiler", 115),
     ("answers", 9),
