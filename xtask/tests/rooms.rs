@@ -41,7 +41,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("launch", 32),
     ("calculator", 0),
     ("tuner", 0),
-    ("network", 20),
+    ("network", 0),
     ("profiler", 115),
     ("answers", 9),
     ("server", 3),
