@@ -44,7 +44,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("network", 0),
     ("profiler", 115),
     ("answers", 0),
-    ("server", 3),
+    ("server", 0),
     ("tables", 0),
     ("reports", 0),
     ("inputs", 7),
