@@ -47,7 +47,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("server", 0),
     ("tables", 0),
     ("reports", 0),
-    ("inputs", 7),
+    ("inputs", 0),
     ("commands", 0),
     ("cli", 0),
 ];
