@@ -2,7 +2,7 @@
 //! its environment.
 //!
 //! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the
-//! values after `--launch-args` or `--`. The last file is read once. Links that lead outside it are excluded, and a text from standard
+//! values after `--launch-args` or `--`. Links that lead outside it are excluded, and a text from standard
 //! input has no files.
 
 use super::{FILES, LOG_LIMIT, Refused, access, disk, read};
