@@ -38,7 +38,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 const IN_CIRCLES: &[(&str, usize)] = &[
     ("spec", 10),
     ("step", 0),
-    ("launch", 32),
+    ("launch", 0),
     ("calculator", 0),
     ("tuner", 0),
     ("network", 0),
