@@ -42,7 +42,7 @@ const IN_CIRCLES: &[(&str, usize)] = &[
     ("calculator", 0),
     ("tuner", 0),
     ("network", 0),
-    ("profiler", 115),
+    ("profiler", 37),
     ("answers", 0),
     ("server", 0),
     ("tables", 0),

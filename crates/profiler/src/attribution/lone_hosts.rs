@@ -128,7 +128,7 @@ mod tests {
         }
         let on = Occupancy::of(&trace, NameTable::shipped());
         let event = Event {
-            what: super::event::What::End,
+            what: super::super::event::What::End,
             collective: NONE,
             time: 600,
             own: 590,

@@ -166,6 +166,7 @@ pub(super) fn is_entry(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flight::record::rank_of;
 
     #[test]
     fn a_rank_is_the_last_number_of_a_files_name() {
