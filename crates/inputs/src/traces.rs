@@ -199,7 +199,7 @@ fn folder_of(label: &str) -> &str {
 /// Passes a file's information about its neighbours to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
-        if let Recording::Rank(trace) = recording
+        if let readers::Recording::Rank(trace) = recording
             && trace.identity.source == Source::NsightSystems
             && folder_of(&trace.identity.label) == folder_of(label)
         {

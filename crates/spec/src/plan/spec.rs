@@ -122,9 +122,6 @@ section! {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 impl PlanSpec {
     /// True if adapters are trained: LoRA is specified, or no optimizer is and a rank, targets or frozen
     /// weights are.
@@ -146,3 +143,6 @@ impl PlanSpec {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
