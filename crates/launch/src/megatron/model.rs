@@ -1,7 +1,6 @@
 //! The model of Megatron's arguments.
 //!
-//! Responsible for: shapes and Megatron's defaults for them. Does not read tokenizers: the vocabulary is that
-//! of flags and logs, or the known one of the tokenizer kind, with a remark.
+//! Responsible for: shapes and Megatron's defaults for them. The vocabulary is in `vocabulary`.
 
 use super::filler::Filler;
 use super::hybrid::not_modelled;

@@ -1,4 +1,7 @@
-//! Rows of the vocabulary: those that are set, or those of the tokenizer.
+//! Rows of the vocabulary.
+//!
+//! Responsible for: those of flags and logs, or the known ones of the tokenizer's kind, with a remark. Does
+//! not read tokenizers.
 
 use super::arguments::Arguments;
 use super::filler::Filler;

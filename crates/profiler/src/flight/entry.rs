@@ -1,7 +1,7 @@
-//! The content of a dump.
+//! An entry of a dump.
 //!
 //! Responsible for: every version from 2.4 on, with any fields; JSON has 0 for `None` of a pickle, and group
-//! numbers as strings. Rejects only files that are not dumps; unreadable entries are counted.
+//! numbers as strings.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A dump of the flight recorder as a record.
+//! The content of a dump. Rejects only files that are not dumps; unreadable entries are counted.
 
 use super::entries::{Content, Entries};
 use super::entry::{Entry, Group, Status, count, ranks, text};

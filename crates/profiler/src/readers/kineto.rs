@@ -1,9 +1,9 @@
 //! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as other
 //! tools do.
 //!
-//! Responsible for: one pass over the file in windows, without a tree of it: head, events, and the rest after
-//! them. After damage, reading continues at the next readable event, and the report lists the losses with
-//! their positions.
+//! Responsible for: one pass over the file in windows (`parser`), without a tree of it: head, events, and the
+//! rest after them. After damage, reading continues at the next readable event, and the report lists the
+//! losses with their positions.
 
 mod arguments;
 mod category;

@@ -23,7 +23,7 @@ const NORMS: &[&str] = &[
 /// Suffix of a module that reuses the weights of an earlier layer.
 const AGAIN: &str = " again";
 
-impl<'a> Stack<'a> {
+impl Stack<'_> {
     fn block(&self, hidden: u64) -> Result<Block, Problem> {
         let mut mixer_weights: Vec<Weight> = Vec::new();
         let mut kinds: Vec<Mixer> = Vec::new();
