@@ -36,20 +36,20 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// Crates, and files in circles of each: numbers that may only fall.
 const IN_CIRCLES: &[(&str, usize)] = &[
-    ("spec", 10),
-    ("step", 2),
-    ("launch", 32),
+    ("spec", 3),
+    ("step", 0),
+    ("launch", 0),
     ("calculator", 0),
-    ("tuner", 33),
-    ("network", 20),
-    ("profiler", 115),
-    ("answers", 9),
-    ("server", 3),
-    ("tables", 9),
-    ("reports", 7),
-    ("inputs", 7),
+    ("tuner", 0),
+    ("network", 0),
+    ("profiler", 37),
+    ("answers", 0),
+    ("server", 0),
+    ("tables", 0),
+    ("reports", 0),
+    ("inputs", 0),
     ("commands", 0),
-    ("cli", 26),
+    ("cli", 0),
 ];
 
 #[test]

@@ -2,30 +2,20 @@
 //!
 //! Responsible for: distinguishing the batch from other reasons, by trial. Does not change the batch.
 
-use crate::searcher::Searcher;
 use crate::setting::Setting;
 use railwright_spec::human;
-use railwright_spec::plan::{PlanSpec, divided_batch};
+use railwright_spec::plan::divided_batch;
 use railwright_spec::problem::Problem;
-use railwright_tuner::search::Options;
 use std::fmt::Write as _;
 
 /// Number of divisors of the devices that are tried as the missing factor of the batch.
 const FACTORS: usize = 8;
 
-/// Tests whether the batch is the reason why nothing is possible; `None` if no nearby batch helps.
-pub(crate) fn by_batch(
-    searcher: &Searcher<'_>,
-    setting: &Setting,
-    specified: &PlanSpec,
-    batch: u64,
-) -> Option<Problem> {
+/// Tests whether the batch is the reason why nothing is possible, by a test of another batch; `None` if no
+/// nearby batch helps.
+pub(crate) fn by_batch(setting: &Setting, batch: u64, has_layout: impl Fn(u64) -> bool) -> Option<Problem> {
     let devices = setting.run.cluster.devices;
-    let works = |batch: u64| {
-        let plan = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..specified.clone() };
-        let options = Options { keep: 1, ..Options::default() };
-        batch > 0 && searcher.prepare(setting, &plan, options).is_ok_and(|search| searcher.has_any(&search))
-    };
+    let works = |batch: u64| batch > 0 && has_layout(batch);
     let most = batch.saturating_mul(16).min(devices).min(1 << 20);
     let factors = (2..=most).filter(|n| devices.is_multiple_of(*n) && !batch.is_multiple_of(*n));
     let near: Vec<u64> = factors.take(FACTORS).find_map(|factor| {

@@ -7,10 +7,9 @@ pub(crate) mod nothing;
 mod own;
 mod remarks;
 mod rows;
+mod shown;
 pub(crate) mod why_not;
 
-use crate::Refused;
-use crate::batch;
 use crate::pricing::Pricing;
 use crate::question::Question;
 use crate::resolve::usual_server;
@@ -18,51 +17,19 @@ use crate::searcher::{Effort, SearchResults, Searcher};
 use crate::setting::Setting;
 use crate::size::priced;
 use crate::watch::Watch;
+use crate::{Refused, batch};
 use batches::{batches, plan_of};
 pub use measure::Measure;
 use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
-use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, by_family};
 use railwright_tuner::why_not::WhyNot;
 use remarks::{expressed_by, impossible, not_expressed, own_writer, title, torn, unique};
 use rows::{candidates, one, positions, shown};
 use serde::Serialize;
-
-/// A ranked candidate with the ways to use it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Shown {
-    /// Candidate with its rank.
-    pub ranked: Ranked,
-    /// Index of its setting.
-    pub setting: usize,
-    /// Cluster as named by the user.
-    pub cluster: String,
-    /// Layout as flags.
-    pub layout: String,
-    /// Layout as flags without common settings, and with shortened lists.
-    #[serde(skip)]
-    pub short_layout: String,
-    /// Command that estimates the layout.
-    pub command: String,
-    /// Run file of the layout.
-    pub run_file: String,
-}
-
-/// A combination of cluster and devices that cannot be searched.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Impossible {
-    /// Cluster as named by the user.
-    pub cluster: String,
-    /// Number of devices.
-    pub devices: u64,
-    /// Reason.
-    pub reason: String,
-}
+pub use shown::{Impossible, Shown};
 
 /// Result of a search.
 #[derive(Serialize)]
@@ -228,7 +195,8 @@ pub fn search(
         let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
             let setting = &asked.settings()[index];
             let plan = plan_of(setting, batches[index]);
-            match batch::by_batch(&searcher, setting, &plan, search.space.base.global_batch) {
+            let has_layout = |batch| searcher.has_layout(setting, &plan, batch);
+            match batch::by_batch(setting, search.space.base.global_batch, has_layout) {
                 Some(problem) => vec![problem],
                 None => nothing::contradictions(setting, &plan, &wanted.effort.space),
             }

@@ -365,6 +365,13 @@ impl<'a> Searcher<'a> {
         ran
     }
 
+    /// Tests whether any layout is possible with another batch.
+    pub(crate) fn has_layout(&self, setting: &Setting, specified: &PlanSpec, batch: u64) -> bool {
+        let plan = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..specified.clone() };
+        let options = Options { keep: 1, ..Options::default() };
+        self.prepare(setting, &plan, options).is_ok_and(|search| self.has_any(&search))
+    }
+
     /// True if a search has any strategy.
     pub fn has_any(&self, search: &Search<'_>) -> bool {
         let (mut worker, incumbent) = (search.worker(), Incumbent::default());
@@ -414,7 +421,8 @@ impl<'a> Searcher<'a> {
                 "nothing fits; the closest layout needs {lacking} more memory"
             )));
         }
-        Ok(Found::Nothing(match by_batch(self, setting, &specified, sequences) {
+        let has_layout = |batch| self.has_layout(setting, &specified, batch);
+        Ok(Found::Nothing(match by_batch(setting, sequences, has_layout) {
             Some(problem) => match problem.hint {
                 Some(hint) => format!("{}; {hint}", problem.message),
                 None => problem.message,

@@ -11,11 +11,11 @@ use crate::searcher::{Effort, Found, Searcher, with_batch};
 use crate::setting::{Setting, plan_flags};
 use crate::title::describe;
 use crate::watch::Watch;
-use batch::Batch;
+use batch::{Batch, peak};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
+use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_spec::run::{Amount, Field, Section as _, Value};
 use railwright_tuner::size::{Goal, Machine, Sized, Sizing, Verdict, numbers, reach};
 use serde::Serialize;
@@ -341,17 +341,6 @@ fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
         list.push(Machine { name: setting.word.clone(), devices, numbers: list_of, most: reach.most });
     }
     list
-}
-
-/// Peak FLOP/s in the specified GEMM format, else in bf16.
-fn peak(setting: &Setting) -> FlopPerSecond {
-    use railwright_spec::precision::DataType;
-    let plan = &setting.spec.plan;
-    let preset = plan.precision.map(|preset| preset.precision().compute);
-    let format = plan.precision_compute.or(preset).unwrap_or(DataType::Bf16);
-    let accelerator = &setting.run.cluster.accelerator;
-    let found = accelerator.peak_rate(format).or_else(|| accelerator.peak_rate(DataType::Bf16));
-    found.unwrap_or(FlopPerSecond::from_tera(100.0))
 }
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ pub(crate) struct Moment(f64);
 impl Moment {
     /// The present.
     pub(crate) fn now() -> Self {
-        Self(crate::playground::milliseconds())
+        Self(crate::page::milliseconds())
     }
 
     /// Elapsed time.
     pub(crate) fn elapsed(self) -> std::time::Duration {
-        let passed = (crate::playground::milliseconds() - self.0) / 1e3;
+        let passed = (crate::page::milliseconds() - self.0) / 1e3;
         std::time::Duration::try_from_secs_f64(passed).unwrap_or_default()
     }
 }

@@ -7,6 +7,7 @@ mod examples;
 mod networks;
 mod planned;
 mod recorded;
+mod runner;
 pub(crate) mod serve;
 
 #[cfg(test)]
@@ -30,7 +31,7 @@ pub(crate) use serve::page_desk;
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
     crate::input::writing::prepare_with(crate::printer::end_tidily);
     match command {
-        Command::Estimate(estimate) => estimate::run(estimate, printer),
+        Command::Estimate(estimate) => estimate::run(estimate, run, printer),
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
         Command::Search(search) => search::run(search, printer),
@@ -75,7 +76,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Schema(schema) => catalogues::schema(schema.output.as_deref(), printer),
         Command::Values(arguments) => values::run(arguments, printer),
         #[cfg(not(target_family = "wasm"))]
-        Command::Serve(serve) => serve::run(serve, printer),
+        Command::Serve(serve) => serve::run(serve, run, printer),
         #[cfg(not(target_family = "wasm"))]
         Command::Completions(completions) => completions::shell(completions.shell, printer),
         #[cfg(not(target_family = "wasm"))]

@@ -22,6 +22,8 @@ mod commands;
 pub mod door;
 mod exit;
 #[cfg(target_family = "wasm")]
+mod page;
+#[cfg(target_family = "wasm")]
 mod playground;
 mod printer;
 

@@ -6,8 +6,9 @@
 
 #![expect(unsafe_code, reason = "names of exported functions; no pointer is followed here")]
 
-use crate::commands::page_desk;
+use crate::commands::{page_desk, run};
 use crate::input::disk;
+use crate::page;
 use railwright_server::{Backend, Progress, Question, Reply, Watch};
 use serde_json::{Value, json};
 use std::path::{Component, Path};
@@ -25,28 +26,10 @@ static DESK: LazyLock<Box<dyn Backend>> = LazyLock::new(|| {
         let text = panic.to_string();
         page::failed(text.as_ptr(), text.len());
     }));
-    let desk: Box<dyn Backend> = Box::new(page_desk());
+    let desk: Box<dyn Backend> = Box::new(page_desk(run));
     desk.uploads(Path::new(UPLOADS));
     desk
 });
-
-/// Functions that the page provides.
-mod page {
-    #[link(wasm_import_module = "page")]
-    unsafe extern "C" {
-        /// Milliseconds of the page's clock.
-        pub(super) safe fn milliseconds() -> f64;
-        /// Progress as JSON.
-        pub(super) safe fn progress(text: *const u8, length: usize);
-        /// Reason why the program ends.
-        pub(super) safe fn failed(text: *const u8, length: usize);
-    }
-}
-
-/// Milliseconds of the page's clock.
-pub(crate) fn milliseconds() -> f64 {
-    page::milliseconds()
-}
 
 fn report(progress: &Progress) {
     let Progress { done, total, message, best } = progress;

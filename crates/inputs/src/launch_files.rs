@@ -5,7 +5,7 @@
 //! values after `--launch-args` or `--`. Links that lead outside it are excluded, and a text from standard
 //! input has no files.
 
-use super::{FILES, access, disk, read};
+use super::{FILES, LOG_LIMIT, Refused, access, disk, read};
 use railwright_launch::{Context, Files, Format, Launch, detect, read_with};
 use railwright_spec::problem::Problem;
 use std::cell::RefCell;
@@ -28,6 +28,8 @@ pub struct Given {
 thread_local! {
     /// Variables and arguments of the launch file of this request.
     static GIVEN: RefCell<Given> = RefCell::new(Given::default());
+    /// The last file that was read, and its launch: commands read it several times, and logs are long.
+    static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
 }
 
 /// Sets the variables and arguments for all later launch files.
@@ -38,6 +40,31 @@ pub fn give(given: Given) {
 /// Context of launch files.
 pub fn given() -> Given {
     GIVEN.with_borrow(Given::clone)
+}
+
+/// Drops the last file: in a program that handles many requests it may have changed since.
+pub fn forget() {
+    LAST.set(None);
+}
+
+/// The launch of a file; `None` for other files.
+pub fn of_path(path: &str) -> Result<Option<Launch>, Refused> {
+    let known = LAST.with_borrow(|last| {
+        last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
+    });
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let text = read(path, LOG_LIMIT)?;
+    let mut launch = launch(&text, path).transpose()?;
+    if let Some(launch) = &mut launch
+        && launch.model_config.is_some()
+    {
+        // The name of the configuration's text.
+        launch.spec.model.config = Some(path.to_owned());
+    }
+    LAST.set(Some((path.to_owned(), launch.clone())));
+    Ok(launch)
 }
 
 impl Given {

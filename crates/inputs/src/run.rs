@@ -7,6 +7,7 @@
 pub mod convention;
 pub mod launch;
 pub mod slots;
+mod sources;
 
 use crate::Refused;
 pub use railwright_answers::{Resolved, describe};
@@ -14,33 +15,7 @@ use railwright_calculator::valid_values::{Valid, valid_values};
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec, Sheet, key};
-
-/// Sources of a run's settings, as typed.
-#[derive(Clone, Debug, Default)]
-pub struct Sources {
-    /// A name of the catalogue or a file.
-    pub model: Option<String>,
-    /// A launch file.
-    pub launch: Option<String>,
-    /// Variables and arguments of the launch file.
-    pub launch_args: Option<String>,
-    /// A run file.
-    pub run: Option<String>,
-    /// A name of the catalogue or a file.
-    pub cluster: Option<String>,
-    /// Settings as `key=value`.
-    pub set: Vec<String>,
-    /// Flag and value of a shorthand of the sharding.
-    pub sharding: Option<(&'static str, String)>,
-    /// Settings of flags: the flag, the key, the value.
-    pub settings: Vec<(String, String, String)>,
-}
-
-impl From<&Self> for Sources {
-    fn from(sources: &Self) -> Self {
-        sources.clone()
-    }
-}
+pub use sources::Sources;
 
 /// Default cluster of a run without one: by far most measured runs used it.
 pub const USUAL_CLUSTER: &str = "dgx-h100";

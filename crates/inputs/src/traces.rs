@@ -7,93 +7,27 @@
 pub mod extent;
 pub mod globs;
 pub mod kept;
+mod loaded;
 pub mod sources;
 
 use super::jobs::{self, Wanted};
 use super::{cannot, launch_files, tabular};
 use crate::Caller;
 use crate::limits::Bounded;
+pub use loaded::Loaded;
 use railwright_launch::Format;
 use railwright_profiler::job::skeleton;
-use railwright_profiler::readers::{self, Keep, Recording};
-use railwright_profiler::telemetry::Sample;
+use railwright_profiler::readers::{self, Keep};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use railwright_profiler::trace::Source;
-use railwright_profiler::{RankTrace, digest};
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
-use sources::Stream;
+use sources::{Content, HEAD, Stream};
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Content.
-#[derive(Clone, Debug, Default)]
-pub struct Loaded {
-    /// Recordings, in the order of their paths.
-    pub recordings: Vec<Recording>,
-    /// Files that could not be read, with the reason.
-    pub problems: Vec<Problem>,
-    /// Number of files, including members of archives.
-    pub files: usize,
-}
-
-impl Loaded {
-    /// Tests whether there is a trace of a rank.
-    pub fn has_ranks(&self) -> bool {
-        self.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)))
-    }
-
-    /// Returns an error for digests, for requests that need the data they omit.
-    pub fn without_digests(self) -> Result<Self, Problem> {
-        let found = self.recordings.iter().find_map(|recording| match recording {
-            Recording::Rank(trace) if trace.identity.digest => Some(trace.identity.label.clone()),
-            _ => None,
-        });
-        match found {
-            Some(label) => Err(Problem::new(digest::LEFT_OUT)
-                .in_file(label)
-                .hint("pass the trace; any engine that reads Parquet can query a digest")),
-            None => Ok(self),
-        }
-    }
-
-    /// Readings of counters in the folder of the traces.
-    pub fn telemetry(&self) -> Vec<Sample> {
-        let of = |recording: &Recording| match recording {
-            Recording::Telemetry { samples, .. } => samples.clone(),
-            _ => Vec::new(),
-        };
-        self.recordings.iter().flat_map(of).collect()
-    }
-
-    /// Only the traces of ranks.
-    pub fn into_ranks(self) -> Vec<RankTrace> {
-        self.recordings
-            .into_iter()
-            .filter_map(|recording| match recording {
-                Recording::Rank(trace) => Some(*trace),
-                _ => None,
-            })
-            .collect()
-    }
-}
-
-/// Contents of one stream.
-enum Content {
-    /// Recording.
-    Recordings(Vec<Recording>),
-    /// Metadata of traces in the same folder.
-    Companion { label: String, bytes: Vec<u8> },
-    /// A member of an archive that belongs to another job.
-    OfAnother,
-    /// A file that describes a run, with its kind in words.
-    Description(&'static str),
-}
-
-/// Number of bytes for format detection.
-const HEAD: u64 = 1 << 16;
 const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
 
 /// The files of the job that `paths` name, before they are read.
@@ -265,7 +199,7 @@ fn folder_of(label: &str) -> &str {
 /// Passes a file's information about its neighbours to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
-        if let Recording::Rank(trace) = recording
+        if let readers::Recording::Rank(trace) = recording
             && trace.identity.source == Source::NsightSystems
             && folder_of(&trace.identity.label) == folder_of(label)
         {
@@ -329,13 +263,11 @@ fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Probl
 fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut head = Vec::new();
-    match (&mut stream).take(HEAD).read_to_end(&mut head) {
-        Err(error) if head.is_empty() => return Err(failed(&error)),
-        // The content before a damaged end is sufficient for detection; the reader reports the damage.
-        Ok(_) | Err(_) => {}
-    }
+    // The content before a damaged end is sufficient for detection; the reader reports the damage.
+    let taken = (&mut stream).take(HEAD).read_to_end(&mut head);
     if head.is_empty() {
-        return Err(Problem::new("the file is empty").in_file(label));
+        let empty = || Problem::new("the file is empty").in_file(label);
+        return Err(taken.err().map_or_else(empty, |error| failed(&error)));
     }
     // Tables begin with unmistakable bytes.
     if let Some(problem) = tabular::refused(&head) {
@@ -349,15 +281,12 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
     };
     let mut whole = head.as_slice().chain(stream);
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-    if tabular::is_store(&head) {
+    if tabular::is_store(&head) || head.starts_with(b"PAR1") {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-        return super::profile::unpack(label, bytes).map(Content::Recordings);
-    }
-    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-    if head.starts_with(b"PAR1") {
-        let mut bytes = Vec::new();
-        whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        if tabular::is_store(&head) {
+            return super::profile::unpack(label, bytes).map(Content::Recordings);
+        }
         if tabular::describes(&bytes) {
             return Ok(Content::Companion { label: label.to_owned(), bytes });
         }
@@ -370,11 +299,6 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         .read_stream(label, &mut whole, keep)
         .map(Content::Recordings)
         .map_err(|problem| problem.in_file(label))
-}
-
-/// Tests whether an error means the end of the readable data.
-fn is_end(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnexpectedEof)
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@
 pub(crate) mod arguments;
 mod audit;
 mod batch;
+mod degrees;
 pub(crate) mod dialect;
+mod features;
+mod filler;
 pub(crate) mod flags;
 mod fork;
 pub(crate) mod generation;
@@ -24,18 +27,19 @@ pub(crate) mod pipeline;
 mod precision;
 mod script;
 pub(crate) mod stranger;
+mod vocabulary;
 pub(crate) mod world;
 pub(crate) use world::{Batch, included};
 mod write;
 mod yaml;
 
 pub(crate) use arguments::is_program;
+pub(crate) use features::Graphs;
 pub use log::LogReader;
 pub use model_args::ModelArgsReader;
 pub use script::{CommandReader, ScriptReader};
 pub(crate) use script::{arguments_of, read_script, starts};
 pub use write::FlagsWriter;
-pub(crate) use write::kernels::Graphs;
 pub use yaml::YamlReader;
 
 #[cfg(test)]

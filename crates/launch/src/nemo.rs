@@ -25,8 +25,8 @@ mod tests;
 
 use crate::document::{self, Data, Document, Entry};
 use crate::megatron::arguments::{Argument, Arguments};
-use crate::megatron::flags;
-use crate::megatron::meaning::{self, World};
+use crate::megatron::world::World;
+use crate::megatron::{flags, meaning};
 use crate::{
     Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation, effects, tokenizers,
 };

@@ -10,17 +10,17 @@ mod variables;
 #[cfg(test)]
 mod tests;
 
-use crate::adapter;
 use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::Fields;
 use crate::megatron::arguments::{Arguments, OpenArgument};
-use crate::megatron::flags;
-use crate::megatron::meaning::World;
-use crate::megatron::partial;
+use crate::megatron::world::World;
+use crate::megatron::{flags, partial};
 use crate::nemo::{argument, transfer};
 use crate::shell::{Exported, Word};
-use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
-use crate::{effects, maxtext, torchtitan};
+use crate::{
+    Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, adapter, effects, maxtext,
+    torchtitan,
+};
 use inherit::Inherited;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::Optimizer;

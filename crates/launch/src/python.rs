@@ -8,6 +8,7 @@ mod calls;
 mod compute;
 mod expression;
 mod flatten;
+mod follow;
 mod lex;
 mod modules;
 mod objects;
@@ -28,6 +29,7 @@ use modules::Repository;
 pub(crate) use objects::objects;
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
+pub(crate) use run::Given;
 use run::{Escape, Program};
 pub(crate) use started::{declaration, declared, given, is_declared, program};
 use value::Value;
@@ -303,14 +305,6 @@ impl Recipe {
         let message = "read with the defaults of its parameters; no code is executed";
         draft.remark(RemarkKind::Assumed, &self.name, None, message);
     }
-}
-
-/// A field of a parameter, with the value that callers outside the text give to it; `None` is Python's.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
-    pub(crate) parameter: &'a str,
-    pub(crate) field: &'a str,
-    pub(crate) value: Option<i64>,
 }
 
 /// The result of every public function of a text that returns an object, called with fields of its

@@ -3,6 +3,7 @@
 //! Responsible for: arguments that belong to a framework flag, and their run settings. Without defaults:
 //! other settings stay open, unlike in a launch file.
 
+use crate::megatron::world::World;
 use crate::megatron::{arguments, flags, meaning};
 use crate::shell::Word;
 use crate::{Draft, Format, Reader, Remark, RemarkKind, torchtitan};
@@ -111,7 +112,7 @@ pub fn typed(words: &[String]) -> Result<Typed, Vec<Problem>> {
     if !megatron.is_empty() {
         let mut draft = Draft::new(Format::MegatronCommand, "command line");
         let arguments = arguments::of_words(&megatron, arguments::Surroundings::default(), &mut draft);
-        meaning::fill(&arguments, &meaning::World::default(), &mut draft);
+        meaning::fill(&arguments, &World::default(), &mut draft);
         out.take(draft.finish()?);
     }
     if !titan.is_empty() {

@@ -78,7 +78,7 @@ fn values_that_were_wrong_in_silence() {
             "prediction modules of a flag are not dropped from a model by name in silence",
             SWIFT.replace("--max_length", "--mtp_num_layers 1 --max_length"),
             &[("model.mtp", "-"), ("model.name", "\"Qwen3-30B-A3B\"")],
-            "prediction modules of a named model are not estimated",
+            "multi-token-prediction modules of a named model are not estimated",
         ),
         case(
             "a vision tower under Megatron's flags is not left out in silence",

@@ -16,13 +16,17 @@ pub mod listed;
 pub mod program;
 mod recurrence;
 mod remembered;
+mod run;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 pub use allocator::{Allocator, Slot};
-pub use engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
+pub use engine::simulate;
 pub use fat_tree::FatTree;
 pub use link_path::LinkPath;
 pub use remembered::Sender;
+pub use run::Outcome;
+pub use traffic::{Flow, Start, Traffic, Wires};

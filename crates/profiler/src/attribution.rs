@@ -14,6 +14,7 @@ mod chain;
 mod compared;
 mod culprits;
 mod dependent;
+mod event;
 mod idleness;
 mod in_turn;
 mod jitter;

@@ -4,53 +4,19 @@
 //! ([`pickle`], by a reader without execution). Damage loses the damaged part, truncation the part after it,
 //! and the report of the record lists both. For the verdict see [`crate::hang`].
 
+mod entries;
 pub mod entry;
 pub mod json;
 pub mod pickle;
 
+mod record;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Entry, FlightRecord, Frame, Group, Status};
+pub use entry::{Entry, Frame, Group, Status};
+pub use record::FlightRecord;
 
-use crate::trace::ReadReport;
 use railwright_spec::problem::Problem;
-use serde_json::Value;
-
-/// Content of a file, and its losses.
-struct Content {
-    /// All but the entries.
-    value: Value,
-    /// The entries; `None` without a list.
-    entries: Option<Entries>,
-    report: ReadReport,
-}
-
-/// Entries read one by one: a large dump never exists as one tree of values.
-#[derive(Default)]
-struct Entries {
-    /// Readable entries.
-    read: Vec<Entry>,
-    /// Number of entries in the file.
-    seen: u64,
-}
-
-impl Entries {
-    fn take(&mut self, value: &Value) {
-        self.seen += 1;
-        self.read.extend(entry::entry(value));
-    }
-
-    /// Takes the entries out of a dump that was read as one value.
-    fn out_of(value: &mut Value) -> Option<Self> {
-        let Value::Array(list) = value.get_mut("entries")?.take() else { return None };
-        let mut entries = Self::default();
-        for value in list {
-            entries.take(&value);
-        }
-        Some(entries)
-    }
-}
 
 /// Tests whether bytes look like a dump.
 pub fn matches(head: &[u8]) -> bool {
@@ -61,5 +27,5 @@ pub fn matches(head: &[u8]) -> bool {
 /// files.
 pub fn read(label: &str, bytes: &[u8]) -> Result<FlightRecord, Problem> {
     let content = if pickle::matches(bytes) { pickle::content(label, bytes)? } else { json::content(bytes) };
-    entry::record(label, content, bytes.len())
+    record::record(label, content, bytes.len())
 }

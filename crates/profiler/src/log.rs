@@ -18,6 +18,7 @@ pub mod lines;
 mod numbers;
 mod planned;
 mod progress;
+mod report;
 mod trainer;
 
 pub(crate) use numbers::median as median_of;
@@ -25,5 +26,6 @@ pub(crate) use numbers::median as median_of;
 pub use curve::{Measure, MeasureCurve, Point, curve, measures};
 pub use deepspeed::TimesFrom;
 pub use judge::{Judged, Known, Pause, Restart, Segment, SlowStep, judge};
-pub use lines::{Framework, Report, Straggler, Timer, TrainingLog};
+pub use lines::{Straggler, TrainingLog};
+pub use report::{Framework, Report, Timer};
 pub(crate) use trainer::is_state;

@@ -8,6 +8,7 @@
 mod across;
 mod alike;
 mod assign;
+mod inferred;
 mod lanes;
 pub mod line;
 mod messages;
@@ -18,9 +19,9 @@ mod ties;
 mod tiling;
 
 pub use alike::Alike;
+pub use inferred::{Inferred, Tiling};
 pub use part::{Lane, Part, parts};
 pub use shift::compatible;
-pub use tiling::{Inferred, Tiling};
 
 use crate::Job;
 use crate::groups::{GroupId, Groups, Layout};

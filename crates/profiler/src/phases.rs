@@ -5,35 +5,16 @@
 //! the stream. Does not guess: unclear rows are [`Phase::Other`], and [`Phases::by`] counts rows by method.
 
 mod apart;
+mod found_by;
 mod marks;
 mod neighbours;
 
 use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
+pub use found_by::FoundBy;
 use marks::{Mark, mark};
 use railwright_step::Phase;
-use serde::Serialize;
-
-/// Number of a rank's rows by method of phase detection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FoundBy {
-    /// From operators and annotations around the launch.
-    pub launch: u64,
-    /// From the device annotation around them.
-    pub annotation: u64,
-    /// From their own name.
-    pub name: u64,
-    /// From rows of the same kernel with a known launch.
-    pub same_kernel: u64,
-    /// From agreeing rows before and after them on their stream.
-    pub neighbours: u64,
-    /// Forward or backward, from their distance to kernels with the backward pass in their names.
-    pub apart: u64,
-    /// Unknown.
-    pub unknown: u64,
-}
 
 /// Phases of a rank's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

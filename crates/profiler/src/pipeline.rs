@@ -14,11 +14,15 @@ mod decomposition;
 pub mod from_job;
 pub mod from_step;
 mod judged;
+mod judgement;
 pub mod picture;
 
+mod rows;
+mod sheet;
 mod stages;
 mod stalls;
 pub mod strip;
+mod units;
 mod verdict;
 
 pub use crate::certainty::Certainty;
@@ -26,183 +30,18 @@ pub use asked::Asked;
 pub use bubbles::{AwaitedPass, Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
-pub use judged::{StragglerVerdict, of_job};
+use decomposition::median;
+pub use judged::of_job;
+pub use judgement::{StragglerVerdict, Verdict};
+pub use rows::{PassBox, StepRow};
+pub use sheet::{PipelinePage, Question, Row, ShownStep};
 pub use stages::StageRow;
 pub use stalls::Stall;
-pub use verdict::Verdict;
 
-use crate::passes::{Pass, PassKind, PassShape, Passes};
-use crate::replay::{Gaps, Replay, Runner, StageClock, Subset, WhatIf};
+use crate::passes::{Pass, PassShape, Passes};
+use crate::replay::{Replay, Runner};
 use railwright_spec::problem::{Problem, Warning};
-use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Selection of the displayed part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Question {
-    /// Number of the step. By default the one with the largest loss by stalls, or a typical one.
-    pub step: Option<u32>,
-    /// Replica. By default the one that ended last.
-    pub replica: Option<u32>,
-    /// Sets of passes whose cost is requested.
-    pub what_if: Vec<Subset>,
-}
-
-/// A displayed pass. Times are nanoseconds since the step began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PassBox {
-    /// Kind.
-    pub kind: PassKind,
-    /// Micro-batch.
-    pub micro_batch: Option<u32>,
-    /// Virtual stage of its rank.
-    pub chunk: u32,
-    /// Start time.
-    #[serde(rename = "start_ns")]
-    pub start: i64,
-    /// End time.
-    #[serde(rename = "end_ns")]
-    pub end: i64,
-    /// Index of its stall in [`ShownStep::stalls`]; `None` without a stall.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stall: Option<usize>,
-}
-
-/// A stage's row.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Row {
-    /// Stage.
-    pub stage: u32,
-    /// The displayed rank of the stage.
-    pub rank: u32,
-    /// Its passes, in order.
-    pub boxes: Vec<PassBox>,
-    /// Its bubbles with their causes.
-    pub bubbles: Vec<Bubble>,
-    /// The bubbles summed by cause.
-    pub causes: Causes,
-}
-
-/// The displayed step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ShownStep {
-    /// Number of the step.
-    pub step: u32,
-    /// Replica.
-    pub replica: u32,
-    /// Duration in nanoseconds.
-    #[serde(rename = "measured_ns")]
-    pub measured: i64,
-    /// Parts of the measured time.
-    pub parts: Decomposition,
-    /// Total cost of its stalls in nanoseconds.
-    #[serde(rename = "stall_cost_ns")]
-    pub stall_cost: i64,
-    /// Certainty of that cost.
-    pub certainty: Certainty,
-    /// Its stalls on all ranks, most expensive first.
-    pub stalls: Vec<Stall>,
-    /// Its stages in order.
-    pub rows: Vec<Row>,
-    /// The same order of passes with balanced stages, without latency and without stalls.
-    pub expected: Vec<Row>,
-    /// Duration of that in nanoseconds.
-    #[serde(rename = "expected_duration_ns")]
-    pub expected_duration: i64,
-    /// Critical path.
-    pub critical: CriticalPath,
-}
-
-/// A row of the table of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StepRow {
-    /// Step.
-    pub step: u32,
-    /// Duration in nanoseconds. For traces of a job, that in all reports.
-    #[serde(rename = "step_time_ns")]
-    pub step_time: i64,
-    /// Time of its passes, from the first to the last, in nanoseconds; at least the duration.
-    #[serde(rename = "measured_ns")]
-    pub measured: i64,
-    /// Its replayed duration.
-    #[serde(rename = "replayed_ns")]
-    pub replayed: i64,
-    /// Replay error as a share of the measured time.
-    pub error: f64,
-    /// Excess over the median step, in nanoseconds.
-    #[serde(rename = "excess_ns")]
-    pub excess: i64,
-    /// Number of stalls.
-    pub stalls: usize,
-    /// Their total cost in nanoseconds.
-    #[serde(rename = "stall_cost_ns")]
-    pub stall_cost: i64,
-    /// Certainty of that cost.
-    pub certainty: Certainty,
-}
-
-/// Report of a pipeline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PipelinePage {
-    /// Label of the recording.
-    pub label: String,
-    /// The job's shape.
-    pub shape: PassShape,
-    /// Stages without recorded ranks.
-    pub missing_stages: Vec<u32>,
-    /// Number of unrecorded ranks in the other stages, relative to the stage with the most ranks.
-    pub missing_ranks: usize,
-    /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
-    /// everything was recorded.
-    pub bounds_only: Option<String>,
-    /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not
-    /// reported as costs.
-    #[serde(rename = "replay_error_ns")]
-    pub replay_error: i64,
-    /// The median step without warm-up, in nanoseconds; the lower one of two.
-    #[serde(rename = "median_step_ns")]
-    pub median_step: i64,
-    /// The mean step without warm-up, in nanoseconds.
-    #[serde(rename = "mean_step_ns")]
-    pub mean_step: f64,
-    /// Step breakdown: the median of every part over steps.
-    pub typical: Decomposition,
-    /// Bubble share of the ideal schedule (0 to 1): (p - 1) / (v m + p - 1).
-    pub ideal_bubble: Option<f64>,
-    /// Steps, in order.
-    pub steps: Vec<StepRow>,
-    /// Stages, in order.
-    pub stages: Vec<StageRow>,
-    /// Stalls of all steps, most expensive first, then longest first; at most 1,000.
-    pub stalls: Vec<Stall>,
-    /// Number of stalls.
-    pub stall_count: usize,
-    /// Number of the last step of warm-up, which typical steps exclude; `None` without warm-up.
-    pub start: Option<u32>,
-    /// Fitted gaps between passes.
-    pub gaps: Gaps,
-    /// Offsets subtracted from the clocks of stages; empty if they agreed.
-    pub clocks: Vec<StageClock>,
-    /// The slowdown and its shares.
-    pub what_if: WhatIf,
-    /// Costs of the requested passes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub asked: Vec<Asked>,
-    /// The verdict of the straggler report on the same traces. `None` for tables of passes and predictions.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<StragglerVerdict>,
-    /// Verdicts, most important first.
-    pub verdicts: Vec<Verdict>,
-    /// The displayed step.
-    pub shown: ShownStep,
-    /// Warnings.
-    pub warnings: Vec<Warning>,
-}
 
 impl PipelinePage {
     /// The verdict to read first: that there is none, or the most expensive one.
@@ -420,10 +259,6 @@ pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
     let wait = f64::from(shape.pipeline_parallel) - 1.0;
     let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);
     (work > 0.0 && wait >= 0.0).then(|| wait / (work + wait))
-}
-
-fn median(values: impl Iterator<Item = i64>) -> i64 {
-    crate::replay::median(&mut values.collect::<Vec<_>>())
 }
 
 /// Index of the step to show.

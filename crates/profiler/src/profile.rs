@@ -8,6 +8,7 @@ mod bubbles;
 mod finding;
 mod heat;
 mod notices;
+mod options;
 mod peak;
 mod report;
 mod rows;
@@ -15,66 +16,24 @@ mod rows;
 pub use crate::workers::{OneByOne, Workers};
 pub use finding::{Explained, Finding, Subject};
 pub use heat::RankSteps;
+pub use options::Options;
 pub use report::Report;
 pub use rows::{Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 
 use crate::attribution::judged;
-use crate::causes;
-use crate::findings;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
-use crate::origins::{By, origins};
+use crate::origins::origins;
 use crate::roofline::roofline;
 use crate::serving::serving;
 use crate::steps::{all, steady};
 use crate::telemetry::Health;
-use crate::view::{Tables, View};
+use crate::view::View;
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
-use crate::windows::{StepRange, Windows};
-use crate::{Job, Names};
-use railwright_spec::precision::DataType;
+use crate::windows::Windows;
+use crate::{Job, Names, causes, findings};
 use railwright_spec::problem::{Problem, Warning};
-use railwright_spec::quantity::Flop;
 use railwright_step::OperatorFamily;
-
-/// Options, and values that traces do not record.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Tables of names.
-    pub tables: Tables,
-    /// A single step, by its number.
-    pub step: Option<u64>,
-    /// The steps that are read, all others are left out; otherwise those after the warm-up.
-    pub steps: Option<StepRange>,
-    /// A single rank. Other ranks are still used for steps and waits.
-    pub rank: Option<u32>,
-    /// The model's operations per step, over all ranks.
-    pub flop_per_step: Option<Flop>,
-    /// Number of ranks that share these FLOPs, if set by the run; otherwise the recorded world size.
-    pub sharers: Option<u32>,
-    /// The accelerator, if different from the traces or not recorded.
-    pub accelerator: Option<String>,
-    /// Also sum time by module or by line of Python.
-    pub by: Option<By>,
-    /// Format of the peak; by default that of the GEMM kernels.
-    pub data_type: Option<DataType>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            tables: Tables::shipped(),
-            step: None,
-            steps: None,
-            rank: None,
-            flop_per_step: None,
-            sharers: None,
-            accelerator: None,
-            by: None,
-            data_type: None,
-        }
-    }
-}
 
 /// Share of a step in kernels of unknown purpose that is worth a warning.
 const UNKNOWN: f64 = 0.2;

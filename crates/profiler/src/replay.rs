@@ -8,6 +8,7 @@
 //!
 //! Cost of a replay: linear in the passes of the step, without allocation once its buffers have grown.
 
+mod dependency;
 mod gaps;
 mod graph;
 mod links;
@@ -22,7 +23,8 @@ pub use subset::Subset;
 pub use what_if::{Share, Slowdown, WhatIf};
 
 use crate::passes::{Pass, PassKind, Passes};
-use graph::{StepGraph, Times, lag};
+use dependency::lag;
+use graph::{StepGraph, Times};
 use railwright_spec::problem::Problem;
 use std::ops::Range;
 
@@ -307,7 +309,7 @@ impl<'a> Replay<'a> {
     /// nanoseconds.
     pub(crate) fn binding(&self, step: usize, at: usize) -> Option<(usize, i64)> {
         let graph = self.graphs.get(step)?;
-        let end = |d: &graph::Dependency| {
+        let end = |d: &dependency::Dependency| {
             self.passes[graph.first + d.from as usize].end + self.gaps.lags()[d.lag as usize]
         };
         let binding = graph.dependencies(at).iter().max_by_key(|d| end(d))?;

@@ -26,7 +26,7 @@ use crate::windows::{StepRange, Windows};
 pub(crate) use passes::class as pass_class;
 use railwright_spec::problem::Problem;
 use railwright_step::columns::{Columns, Track, TrackHead, Window};
-use railwright_step::{Dimension, Names, Origin};
+use railwright_step::{Names, Origin};
 pub use range::{RowKind, Rows, Summed, sums};
 use rows::Drawn;
 
@@ -251,9 +251,4 @@ fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: 
     let rank = job.members[at].rank;
     let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));
     own.map_or_else(|| crate::measured::stage(joined, rank), |pass| pass.stage)
-}
-
-/// Tests whether a dimension is the pipeline's: its waits are bubbles.
-const fn is_pipeline(dimension: Dimension) -> bool {
-    matches!(dimension, Dimension::Pipeline)
 }

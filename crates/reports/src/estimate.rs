@@ -6,6 +6,7 @@ pub mod picture;
 mod stages;
 pub mod why;
 
+use crate::cells::{grouped, ranks};
 use crate::stage_memory::verdict;
 use railwright_answers::OpenFeature;
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
@@ -370,16 +371,4 @@ fn communication(document: &mut Document, estimate: &Estimate) {
         ]
     });
     document.table(Table { columns, rows: rows.collect() });
-}
-
-/// `8`, or `16 over 2 domains`.
-pub(super) fn ranks(row: &CommunicationRow) -> Cell {
-    let over =
-        if row.domains > 1 { format!("{} over {}", row.ranks, row.domains) } else { row.ranks.to_string() };
-    Cell::number(over, row.ranks as f64)
-}
-
-/// A number of three digits or more with commas.
-fn grouped(x: f64) -> String {
-    if x.abs() >= 100.0 { human::whole(x.round() as u64) } else { human::count(x) }
 }

@@ -54,7 +54,7 @@ impl Answer for Read {
     const KIND: &'static str = "log";
 
     fn metrics(&self) -> Option<Vec<Metric>> {
-        Some(metrics::metrics(self))
+        Some(metrics::metrics(&self.file, self.framework, &self.log))
     }
 
     type Json<'a> = &'a Self;

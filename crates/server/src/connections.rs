@@ -1,11 +1,12 @@
 //! Connections: accepted on localhost only, and closed gracefully.
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::clients::{Client, Clients};
 use crate::desk::Backend;
 use crate::guard::Guard;
-use crate::jobs::Jobs;
+use crate::job_table::Jobs;
 use crate::pools::WorkerPools;
+use crate::routes;
 use crate::settings::Settings;
 use crate::uploads::Uploads;
 use axum::Router;
@@ -105,7 +106,7 @@ impl Server {
             settings: self.settings,
             desk,
         });
-        let routes = app::routes(Arc::clone(&app));
+        let routes = routes::routes(Arc::clone(&app));
         let clients = Clients::new(app.settings.strangers, app.settings.guests);
         // Held by every connection: it closes after the last one.
         let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
@@ -146,7 +147,7 @@ async fn connection(stream: TcpStream, client: &Client, app: Arc<App>, routes: R
     let mut end = app.end.clone();
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
         let (app, routes) = (Arc::clone(&app), routes.clone());
-        async move { Ok::<_, Infallible>(app::respond(&app, client, routes, request.map(Body::new)).await) }
+        async move { Ok::<_, Infallible>(routes::respond(&app, client, routes, request.map(Body::new)).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -6,6 +6,7 @@
 
 use crate::app::App;
 use crate::desk::{Question, Reply};
+use crate::job_table::Job;
 use crate::{Progress, Watch, replies};
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
@@ -13,11 +14,10 @@ use bytes::Bytes;
 use futures_core::Stream;
 use railwright_spec::problem::Problem;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -26,43 +26,6 @@ use tokio::sync::{mpsc, watch};
 const PACE: Duration = Duration::from_millis(100);
 /// Interval of keep-alive lines.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-
-/// A job with its result, once it has ended.
-#[derive(Clone, Debug)]
-struct Job {
-    watch: Arc<Watch>,
-    end: watch::Receiver<Option<Arc<Reply>>>,
-}
-
-/// All jobs, by number.
-#[derive(Debug, Default)]
-pub(crate) struct Jobs {
-    table: Mutex<Table>,
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    last: u64,
-    jobs: BTreeMap<u64, Job>,
-}
-
-impl Jobs {
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find(&self, number: &str) -> Option<Job> {
-        let number: u64 = number.parse().ok()?;
-        self.table().jobs.get(&number).cloned()
-    }
-
-    /// Stops all running jobs.
-    pub(crate) fn stop_all(&self) {
-        for job in self.table().jobs.values() {
-            job.watch.stop();
-        }
-    }
-}
 
 fn unknown() -> Response<Body> {
     let problem = Problem::new("unknown job").hint("only recent jobs are kept");

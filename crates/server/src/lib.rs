@@ -27,6 +27,8 @@ mod desk;
 mod guard;
 mod interface;
 #[cfg(not(target_family = "wasm"))]
+mod job_table;
+#[cfg(not(target_family = "wasm"))]
 mod jobs;
 mod kept;
 #[cfg(not(target_family = "wasm"))]
@@ -35,6 +37,8 @@ mod pools;
 mod questions;
 #[cfg(not(target_family = "wasm"))]
 mod replies;
+#[cfg(not(target_family = "wasm"))]
+mod routes;
 #[cfg(not(target_family = "wasm"))]
 mod settings;
 #[cfg(not(target_family = "wasm"))]

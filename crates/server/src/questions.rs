@@ -6,8 +6,7 @@
 use crate::app::App;
 use crate::desk::{Question, Reply};
 use crate::pools::Turn;
-use crate::replies;
-use crate::{Settings, Watch};
+use crate::{Settings, Watch, replies};
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};

@@ -8,6 +8,7 @@ mod check;
 mod links;
 mod pools;
 mod preset;
+mod resolve;
 mod spec;
 mod table;
 mod written;

@@ -11,6 +11,7 @@ mod gpu;
 mod host;
 mod projection;
 mod ranks;
+mod read;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -18,9 +19,8 @@ mod tests;
 use crate::rocpd;
 use database::Export;
 use railwright_profiler::readers::{Keep, Reader, Recording};
-use railwright_profiler::trace::ReadReport;
-use railwright_profiler::{NameId, Names};
 use railwright_spec::problem::Problem;
+use read::Read;
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -50,21 +50,6 @@ impl Reader for NsightExport {
 pub fn read_file(label: &str, path: &Path) -> Result<Vec<Recording>, Problem> {
     let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
     read(label, &database::from_file(path).map_err(|error| database::text_of(label, &error))?, bytes)
-}
-
-/// Data of all processes together, with one table of names until ranks are separated.
-#[derive(Default)]
-struct Read {
-    names: Names,
-    gpu: Vec<gpu::Row>,
-    host: Vec<host::Row>,
-    report: ReadReport,
-}
-
-impl Read {
-    fn name(&self, id: NameId) -> &str {
-        self.names.get(id)
-    }
 }
 
 fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recording>, Problem> {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod ask;
+mod asked;
 mod functions;
 mod job_tables;
 mod joined_tables;
@@ -17,5 +18,5 @@ mod virtual_table;
 
 pub use answer::{Answer, Cell};
 pub use ask::Database;
-pub use job_tables::Profile;
+pub use asked::Profile;
 pub use schema::{ColumnAbout, TableAbout, schema};

@@ -7,11 +7,14 @@
 
 mod division;
 mod flags;
+mod options;
 mod search;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use division::without_recompute;
 pub use flags::{Flags, flags, flags_with_recompute};
+pub use options::Options;
 
 use crate::recompute;
 use division::Pricer;
@@ -19,7 +22,7 @@ use railwright_calculator::choices::{Choices, Treatment};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{evaluate, local_chunks};
 use railwright_calculator::memory::{
-    self, MemoryInput, SURE_TO_FIT, SoftwareCatalogue, layers_per_chunk, probability_of_fitting,
+    self, MemoryInput, SoftwareCatalogue, layers_per_chunk, probability_of_fitting,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -27,21 +30,6 @@ use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
-
-/// Options of the solver.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Required probability of fitting for every stage.
-    pub probability: f64,
-    /// True to select the recompute of each stage as well.
-    pub recompute: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { probability: SURE_TO_FIT, recompute: false }
-    }
-}
 
 /// One stage under a division.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -231,9 +219,4 @@ fn division(
         fits: probability >= options.probability - 1e-9,
         stages,
     })
-}
-
-/// The plan without any recompute, for a solver that selects it.
-pub(crate) fn without_recompute(plan: &Plan) -> Plan {
-    Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() }
 }

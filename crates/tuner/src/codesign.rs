@@ -17,6 +17,7 @@ mod judge;
 mod order;
 mod pricer;
 mod reference;
+mod simulated;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -25,10 +26,11 @@ pub use failed::FailedParts;
 pub use front::{Class, Codesign, Found, NoPlan, Row, ScaleUp, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, Usual, usual_domains, usual_speeds};
 pub use judge::{
-    InTurn, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, SecondRound, Simulated, Steps, TokenCost,
-    Unsimulated, Workers, judge, simulated_step,
+    InTurn, MISSED, MISSED_BY_MERGING, MOST_FLOWS, Progress, SecondRound, Steps, Workers, judge,
+    simulated_step,
 };
 pub use order::{best_first, ideal, is_alike, is_at_least_as_good};
 pub use pricer::Memo;
 pub use reference::{Reference, Standing};
+pub use simulated::{Simulated, TokenCost, Unsimulated};
 pub use survey::{Fastest, LATE_START, LISTED, SLACK, SPREAD, Survey};

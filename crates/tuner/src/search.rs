@@ -14,30 +14,36 @@ mod candidate;
 mod choices;
 mod counts;
 mod engine;
+mod entry;
 mod families;
 mod floor;
 mod incumbent;
+mod options;
 mod pieces;
 mod placing;
 mod restrict;
 mod results;
 mod shapes;
 mod space;
+mod split;
 mod strategy;
+mod task;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-pub use candidate::{
-    Candidate, Miss, by_family, by_family_and_changes, difference_band, front, mark_ties, sort,
-};
+pub use candidate::{Candidate, Miss, by_family, by_family_and_changes, front, mark_ties, sort};
 pub use counts::Counts;
-pub use engine::{Objective, Options, Outcome, Runners, Search, Worker};
-pub use families::{Changes, Families, Family, Standing, Tie};
+pub use engine::{Outcome, Runners};
+pub use entry::{Entry, Score};
+pub use families::{Changes, Families, Family, Standing, Tie, difference_band};
 pub use incumbent::Incumbent;
+pub use options::{Objective, Options};
 pub use pieces::Degrees;
 pub use restrict::DIMENSIONS;
-pub use results::{Counters, Entry, Front, Results, Score, ShortList};
+pub use results::{Counters, Front, Results, ShortList};
 pub use shapes::Shape;
 pub use space::{Policy, Shardings, Space};
-pub use strategy::{Key, Split, Strategy};
+pub use split::Split;
+pub use strategy::{Key, Strategy};
+pub use task::{Search, Worker};

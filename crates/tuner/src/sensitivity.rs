@@ -12,6 +12,7 @@ mod knobs;
 
 use crate::flows::OnTopology;
 use crate::whatif::parts;
+pub use knobs::Kind;
 use knobs::{Knob, Setup, knobs};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, plan_summary, tree};
@@ -57,19 +58,6 @@ pub struct Sensitivity {
     pub sum: SumRule,
     /// Memory, which has no elasticity.
     pub capacity: Capacity,
-}
-
-/// Kind of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Hardware of the machine.
-    Hardware,
-    /// Host: launches, and its time per step.
-    Host,
-    /// Efficiency of the software generation.
-    Software,
 }
 
 /// One parameter.

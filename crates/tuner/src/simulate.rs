@@ -15,6 +15,7 @@ mod jobs;
 mod passes;
 mod placed;
 mod seeds;
+mod staged;
 #[cfg(test)]
 mod tests;
 pub mod trace;
@@ -24,6 +25,7 @@ pub use background::Background;
 pub use jobs::{Job, SharedJob, together};
 pub use placed::{Order, Ordered, Placed, placed};
 pub use seeds::{MOST_SEEDS, OverSeeds, over_seeds, quantile};
+use staged::Staged;
 
 use crate::collective::Network;
 use crate::exchanges::numbering;
@@ -32,7 +34,7 @@ use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
 use railwright_network::simulate::{
-    Bundle, Class, Doing, FEW, LayerLoad, Links, Members, OverTime, Played, Script, StageWaits, Wiring, Work,
+    Bundle, Class, FEW, LayerLoad, Links, Members, OverTime, Played, Script, StageWaits, Wiring, Work,
     layers, over_time, waits,
 };
 use railwright_network::traffic::RankPlacement;
@@ -150,38 +152,6 @@ impl<'a> Setting<'a> {
     pub const fn on(wiring: &'a Wiring) -> Self {
         Self { network: Network::Design(wiring), background: None, seats: None }
     }
-}
-
-/// The script of a step, with the meaning of its tasks.
-struct Staged {
-    script: Script,
-    /// Exchanges: their tasks with dimension, stage, closed-form time, and its latency part.
-    moves: Vec<Moved>,
-    /// Work of the tasks with a duration.
-    works: Vec<(u32, Doing)>,
-    /// The task that ends the step, except for jitter.
-    end: u32,
-    /// Overlap of the next step with the end of the pipeline, if steps overlap.
-    earlier: Seconds,
-}
-
-impl Staged {
-    /// Adds a task of a duration, with its work.
-    fn pause(&mut self, time: Seconds, doing: Doing, after: impl IntoIterator<Item = u32>) -> u32 {
-        let task = self.script.add(Work::Pause(time), after);
-        self.works.push((task, doing));
-        task
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Moved {
-    task: u32,
-    class: u32,
-    dimension: Dim,
-    stage: u32,
-    latency: Seconds,
-    amount: Seconds,
 }
 
 /// Simulates a step. Fails if the plan is invalid, or if failed parts disconnect ranks.

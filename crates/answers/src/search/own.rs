@@ -3,7 +3,8 @@
 //! Responsible for: the row of the file's own layout, and its fixed settings as text. The front end opens the
 //! file.
 
-use super::{Shown, one};
+use super::Shown;
+use super::rows::one;
 use crate::Refused;
 use crate::question::Question;
 use railwright_tuner::search::{Candidate, Objective, Search, difference_band};

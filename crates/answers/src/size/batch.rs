@@ -1,13 +1,14 @@
 //! Global batch of each cluster size.
 
-use super::peak;
 use crate::question::Question;
+use crate::setting::Setting;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{
     PlanSpec, divided_batch, divisible_batch, is_divided, published_sequences, usual_batch,
 };
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::FlopPerSecond;
 use railwright_tuner::size::{Goal, reach};
 
 /// Global batch of each cluster size.
@@ -146,4 +147,15 @@ fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>
         return Err(problem.in_file("--micro-batches").hint("set --global-batch or --batch-tokens"));
     };
     Ok(Some(micro_batch.saturating_mul(micro_batches).saturating_mul(replicas)))
+}
+
+/// Peak FLOP/s in the specified GEMM format, else in bf16.
+pub(super) fn peak(setting: &Setting) -> FlopPerSecond {
+    use railwright_spec::precision::DataType;
+    let plan = &setting.spec.plan;
+    let preset = plan.precision.map(|preset| preset.precision().compute);
+    let format = plan.precision_compute.or(preset).unwrap_or(DataType::Bf16);
+    let accelerator = &setting.run.cluster.accelerator;
+    let found = accelerator.peak_rate(format).or_else(|| accelerator.peak_rate(DataType::Bf16));
+    found.unwrap_or(FlopPerSecond::from_tera(100.0))
 }

@@ -7,6 +7,7 @@ mod desk;
 mod line;
 mod start;
 
+use super::runner::Runner;
 use crate::args;
 use crate::input::access;
 use railwright_commands::typed;
@@ -27,8 +28,9 @@ use {
 /// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by
 /// the page are read.
 #[cfg(target_family = "wasm")]
-pub(crate) fn page_desk() -> impl Backend {
+pub(crate) fn page_desk(run: Runner) -> impl Backend {
     desk::Commands::new(
+        run,
         crate::input::given::Given::default(),
         Box::new(|uploads| access::restrict(&[], uploads)),
     )
@@ -36,7 +38,7 @@ pub(crate) fn page_desk() -> impl Backend {
 
 /// Serves until Ctrl-C.
 #[cfg(not(target_family = "wasm"))]
-pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
+pub(crate) fn run(arguments: &args::Serve, run: Runner, printer: &Printer) -> Result<Outcome, Failure> {
     if arguments.openapi {
         let caller = if arguments.linked { Caller::Linked } else { Caller::Page };
         printer.data(&line::interface().openapi(caller), None)?;
@@ -59,7 +61,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
         let _ = server.ticket().map(|ticket| open::that_detached(format!("{ticket}{}", given.fragment())));
     }
     let roots = given.roots.clone();
-    let desk = desk::Commands::new(given, Box::new(move |uploads| access::restrict(&roots, uploads)));
+    let desk = desk::Commands::new(run, given, Box::new(move |uploads| access::restrict(&roots, uploads)));
     server.run(Arc::new(desk)).map_err(|error| Problem::new(format!("the server failed: {error}")))?;
     Ok(Outcome::Yes)
 }

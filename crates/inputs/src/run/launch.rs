@@ -1,25 +1,15 @@
 //! Launch files as a layer of a run: from `--launch` or MODEL, detected by content.
 //!
-//! Responsible for: reading the file once, errors for missing settings, and remarks on stderr. Independent of
-//! frameworks.
+//! Responsible for: errors for missing settings, and remarks on stderr. Independent of frameworks.
 
-use crate::run::{Sources, slots};
+use super::slots;
+pub use crate::launch_files::{forget, of_path};
+use crate::run::Sources;
 use crate::{Caller, LOG_LIMIT, Refused, launch_files, path_of, read};
 use railwright_launch::{Format, Launch, Open, RemarkKind};
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
-use std::cell::RefCell;
 use std::path::Path;
-
-thread_local! {
-    /// The last file that was read, and its launch: commands read it several times, and logs are long.
-    static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
-}
-
-/// Drops the last file: in a program that handles many requests it may have changed since.
-pub fn forget() {
-    LAST.set(None);
-}
 
 /// The launch file of a command line, if there is one.
 pub fn find(arguments: impl Into<Sources>) -> Result<Option<Launch>, Refused> {
@@ -44,26 +34,6 @@ pub fn find(arguments: impl Into<Sources>) -> Result<Option<Launch>, Refused> {
         None if looks_like_a_config(&path)? => Ok(None),
         None => Err(none_in(&path)?.into()),
     }
-}
-
-/// The launch of a file; `None` for other files.
-pub fn of_path(path: &str) -> Result<Option<Launch>, Refused> {
-    let known = LAST.with_borrow(|last| {
-        last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
-    });
-    if let Some(known) = known {
-        return Ok(known);
-    }
-    let text = read(path, LOG_LIMIT)?;
-    let mut launch = launch_files::launch(&text, path).transpose()?;
-    if let Some(launch) = &mut launch
-        && launch.model_config.is_some()
-    {
-        // The name of the configuration's text.
-        launch.spec.model.config = Some(path.to_owned());
-    }
-    LAST.set(Some((path.to_owned(), launch.clone())));
-    Ok(launch)
 }
 
 /// Name of a model without a name: that of its launch file.
@@ -92,10 +62,9 @@ fn none_in(path: &str) -> Result<Problem, Refused> {
         )));
     }
     Ok(match launch_files::format(&text) {
-        Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint(
-            "pass it with \
-            --run",
-        ),
+        Some(Format::RunFile) => {
+            Problem::new("this is a run file, not a launch file").hint("pass it with --run")
+        }
         Some(Format::HuggingFace) => {
             Problem::new("this is a model's config.json, not a launch file").hint("pass it as MODEL")
         }

@@ -4,7 +4,7 @@
 //! `--launch` and MODEL thus accept any of them. Two files of one kind are an error: the choice is the
 //! user's.
 
-use super::{Sources, launch};
+use super::sources::Sources;
 use crate::{LOG_LIMIT, Refused, launch_files, path_of, read};
 use railwright_launch::Format;
 use railwright_spec::problem::Problem;
@@ -85,7 +85,7 @@ fn kind_behind_run(word: &str) -> Result<Kind, Refused> {
 
 fn kind_of(path: &str) -> Result<Kind, Refused> {
     // One with errors is found by its format below.
-    if let Ok(Some(_)) = launch::of_path(path) {
+    if let Ok(Some(_)) = launch_files::of_path(path) {
         return Ok(Kind::Launch);
     }
     let text = read(path, LOG_LIMIT)?;

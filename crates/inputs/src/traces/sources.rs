@@ -4,16 +4,16 @@
 //! plain archive are separate streams, which can be read in parallel. Reads content only to detect archives.
 
 use super::extent::{DEEPEST, MOST, natural};
-use super::{Content, HEAD, globs, is_end};
+use super::globs;
 use crate::caller::Watched;
 use crate::disk::{self, File};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::tabular;
 use crate::{Progress, access, cannot, missing, remote};
-use railwright_profiler::readers;
+use railwright_profiler::readers::{self, Recording};
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// One source to read.
@@ -425,4 +425,24 @@ fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<V
 /// Sorts by name, with numbers by their value.
 fn sort(paths: &mut [PathBuf]) {
     paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
+}
+
+/// Contents of one stream.
+pub(super) enum Content {
+    /// Recording.
+    Recordings(Vec<Recording>),
+    /// Metadata of traces in the same folder.
+    Companion { label: String, bytes: Vec<u8> },
+    /// A member of an archive that belongs to another job.
+    OfAnother,
+    /// A file that describes a run, with its kind in words.
+    Description(&'static str),
+}
+
+/// Number of bytes for format detection.
+pub(super) const HEAD: u64 = 1 << 16;
+
+/// Tests whether an error means the end of the readable data.
+fn is_end(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnexpectedEof)
 }

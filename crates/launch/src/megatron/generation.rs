@@ -3,9 +3,9 @@
 //! Responsible for: an inference with its evidence, without which the calculator's default is used;
 //! Megatron's own generation for a run that is priced with another framework's.
 
+use super::features::{Graphs, IN_PLACE_LOSS, features};
+use super::filler::Filler;
 use super::flags;
-use super::meaning::Filler;
-use super::write::kernels::{Graphs, features};
 use crate::{RemarkKind, framework_of};
 use railwright_spec::run::Run;
 use railwright_spec::software::{UsualPlans, usual_among};
@@ -126,9 +126,6 @@ fn graphs(f: &Filler<'_>) -> Graphs {
     let scope = ["cuda_graph_scope", "cuda_graph_modules"].into_iter().find_map(|name| f.arguments.get(name));
     Graphs::of(kind.unwrap_or("none"), scope.map_or(&[], |scope| scope.values.as_slice()))
 }
-
-/// Feature of Transformer Engine's loss, which replaces the logits by their gradient.
-pub(super) const IN_PLACE_LOSS: &str = "in-place-loss";
 
 /// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {

@@ -5,7 +5,7 @@
 
 mod allocation;
 
-use super::meaning::Filler;
+use super::filler::Filler;
 use crate::RemarkKind;
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         }
     };
     if field == "experimental_attention_variant" {
-        super::model::not_modelled(f);
+        super::hybrid::not_modelled(f);
     }
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
     let (source, line) = f.arguments.origin(field);
@@ -73,7 +73,7 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
     let source = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
     let vocabulary = source.or_else(|| f.count("padded_vocab_size"));
-    let vocabulary = vocabulary.or_else(|| super::model::of_tokenizer(f).map(|(rows, _)| rows));
+    let vocabulary = vocabulary.or_else(|| super::vocabulary::of_tokenizer(f).map(|(rows, _)| rows));
     if vocabulary.is_none() {
         // The line of the width, so that an override of another file shows it as well.
         let (_, line) = f.arguments.origin("hidden_size");
@@ -280,4 +280,16 @@ fn sparse(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
     let width = f.count("moe_ffn_hidden_size").unwrap_or(0).max(1);
     map.insert("n_shared_experts".to_owned(), json!(shared / width));
     Some(map)
+}
+
+/// Remarks on settings that only some forms of a model have, for the forms without them.
+pub(super) fn not_modelled(f: &mut Filler<'_>) {
+    if f.arguments.get("moe_latent_size").is_some() {
+        let message = "experts in a narrower latent space; its effect on time and memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "moe_latent_size", message);
+    }
+    if f.arguments.word("softmax_type") == Some("learnable") {
+        let message = "a learned sink adds one parameter per head; its effect on memory is not modelled";
+        f.remark(RemarkKind::NotModelled, "softmax_type", message);
+    }
 }

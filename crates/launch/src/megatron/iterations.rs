@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     let (mut allocated, mut reserved): (Option<f64>, Option<f64>) = (None, None);
     let mut since_start = 0;
     for (index, line) in text.lines().enumerate().skip(behind) {
-        is_new |= super::log::begins_dump(line);
+        is_new |= super::iterations::begins_dump(line);
         if line.contains("memory (MB)") {
             raise(&mut allocated, values(line, "max allocated:"));
             raise(&mut reserved, values(line, "max reserved:"));
@@ -172,6 +172,10 @@ fn quantile(values: &[(f64, u64)], share: f64) -> Option<f64> {
             seen >= share * total
         })
         .map(|(value, _)| *value)
+}
+
+pub(super) fn begins_dump(line: &str) -> bool {
+    line.contains("- arguments -") && line.contains("-----------")
 }
 
 #[cfg(test)]

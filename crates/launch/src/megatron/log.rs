@@ -5,8 +5,9 @@
 
 use super::arguments::{self, Argument, Arguments};
 use super::dialect::Stated;
-use super::meaning::World;
-use super::model::has_own_rows;
+use super::iterations::begins_dump;
+use super::vocabulary::has_own_rows;
+use super::world::World;
 use super::{flags, iterations, partial};
 use crate::gptneox::{self, dump};
 use crate::shell::Word;
@@ -93,10 +94,6 @@ pub(crate) fn is_log(text: &str) -> bool {
     let has_steps = text.contains(iterations::MARK)
         && text.lines().any(|line| line.contains(iterations::MARK) && !is_quoted(line));
     has_steps || text.lines().any(|line| begins_dump(line) && !is_quoted(line))
-}
-
-pub(super) fn begins_dump(line: &str) -> bool {
-    line.contains("- arguments -") && line.contains("-----------")
 }
 
 /// One line of a dump.

@@ -3,7 +3,8 @@
 //! Responsible for: the distributed optimizer and FSDP, recompute of every age of Megatron, offload. Excludes
 //! settings that the plan cannot express: the table of flags reports them.
 
-use super::meaning::{Degrees, Filler};
+use super::degrees::Degrees;
+use super::filler::Filler;
 use crate::RemarkKind;
 use railwright_spec::plan::{Recompute, RecomputeModule, Sharding};
 use std::collections::BTreeSet;

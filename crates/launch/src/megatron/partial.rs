@@ -6,8 +6,8 @@
 
 use super::arguments::{Argument, Arguments, OpenArgument};
 use super::dialect::Stated;
-use super::meaning::{self, World};
-use super::{audit, flags, fork};
+use super::world::World;
+use super::{audit, flags, fork, meaning};
 use crate::{Draft, RemarkKind};
 use std::collections::BTreeMap;
 

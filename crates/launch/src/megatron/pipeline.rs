@@ -3,7 +3,7 @@
 //! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and
 //! validation reports them.
 
-use super::meaning::Filler;
+use super::filler::Filler;
 use crate::RemarkKind;
 use railwright_spec::plan::Schedule;
 

@@ -3,7 +3,7 @@
 //! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16).
 //! Excludes formats of individual layers.
 
-use super::meaning::Filler;
+use super::filler::Filler;
 use crate::{Format, RemarkKind};
 use railwright_spec::plan::{Master, PrecisionPreset};
 use railwright_spec::precision::DataType;

@@ -5,7 +5,7 @@
 
 use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
-use super::meaning::World;
+use super::world::World;
 use super::{flags, partial, stranger, world};
 use crate::shell::{self, Command, Script, Unknown, Why, Word};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};

@@ -5,7 +5,6 @@
 
 pub(crate) use super::batch::Batch;
 use super::batch::number;
-use super::meaning::World;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 use railwright_spec::human::shorten;
@@ -202,4 +201,17 @@ fn of_rendezvous(script: &Script) -> Option<Resolved> {
     let [size] = script.variables.get("WORLD_SIZE")?.as_slice() else { return None };
     let value = number(&size.text).filter(|_| size.unknown.is_empty())?;
     Some(Resolved { value: Some(value), source: format!("WORLD_SIZE={value}"), line: Some(size.line) })
+}
+
+/// Ranks of a run, and their source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct World {
+    /// Total number of ranks.
+    pub(crate) ranks: Option<u64>,
+    /// Ranks of a node.
+    pub(crate) per_node: Option<u64>,
+    /// The text.
+    pub(crate) source: String,
+    /// Place.
+    pub(crate) line: Option<usize>,
 }

@@ -4,17 +4,20 @@
 //! flags that Megatron rejects: settings that are not expressible are reported as lost.
 
 mod choices;
+mod group;
 pub(super) mod kernels;
 mod model;
 mod plan;
 mod structure;
 mod version;
+mod weights;
 
 use self::choices::Sharded;
 use self::structure::Structure;
 use super::{ScriptReader, generation};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile, annotation};
+pub(super) use group::Group;
 use railwright_spec::model::{Model, Position};
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
@@ -108,32 +111,6 @@ impl FlagsWriter {
     /// The scaling of fp8 products.
     pub(crate) fn scaling(run: &Run) -> &'static str {
         choices::fp8_recipe(run)
-    }
-}
-
-/// A group of flags: the array's name and its flags.
-pub(super) struct Group {
-    name: &'static str,
-    flags: Vec<String>,
-}
-
-impl Group {
-    pub(super) fn new(name: &'static str) -> Self {
-        Self { name, flags: Vec::new() }
-    }
-
-    pub(super) fn flag(&mut self, flag: &str) {
-        self.flags.push(flag.to_owned());
-    }
-
-    pub(super) fn value(&mut self, flag: &str, value: impl std::fmt::Display) {
-        self.flags.push(format!("{flag} {value}"));
-    }
-
-    pub(super) fn flag_if(&mut self, condition: bool, flag: &str) {
-        if condition {
-            self.flag(flag);
-        }
     }
 }
 

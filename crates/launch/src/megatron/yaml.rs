@@ -4,8 +4,8 @@
 //! tools.
 
 use super::arguments::{Argument, Arguments};
-use super::flags;
-use super::meaning::{self, World};
+use super::world::World;
+use super::{flags, meaning};
 use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::problem::Problem;
 use serde_json::Value;

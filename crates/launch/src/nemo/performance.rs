@@ -6,8 +6,8 @@
 
 use super::started::Started;
 use crate::document::{Data, Entry, Spot};
-use crate::megatron::meaning::World;
 use crate::megatron::stranger::starts_recipe;
+use crate::megatron::world::World;
 use crate::shell::{self, Command, Script};
 
 /// Flags, and the keys that they set.

@@ -4,7 +4,7 @@
 
 use crate::context::Sources;
 use crate::document::Document;
-use crate::megatron::meaning::World;
+use crate::megatron::world::World;
 
 /// A command that starts a recipe.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! often sets them.
 
 use crate::document::{Data, Document};
-use crate::megatron::meaning::World;
+use crate::megatron::world::World;
 use crate::{Draft, RemarkKind};
 
 /// Ranks, if set by NeMo's trainer.

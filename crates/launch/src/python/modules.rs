@@ -5,19 +5,18 @@
 //! stay names.
 
 use super::parse;
-use super::run::{Frame, Program};
 use super::tree::Block;
 use super::value::Value;
 use crate::Context;
 use crate::context::Sources;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Files that one text may lead to.
 const MOST_MODULES: usize = 64;
 /// Imports that hand a name on.
-const MOST_HOPS: usize = 8;
+pub(super) const MOST_HOPS: usize = 8;
 /// Packages that no repository of recipes defines.
 const ELSEWHERE: &[&str] = &[
     "argparse",
@@ -43,9 +42,9 @@ const ELSEWHERE: &[&str] = &[
 
 /// A parsed file.
 #[derive(Debug)]
-struct Parsed {
-    block: Block,
-    is_package: bool,
+pub(super) struct Parsed {
+    pub(super) block: Block,
+    pub(super) is_package: bool,
 }
 
 /// Parsed files by module, and the lines of all of them.
@@ -89,7 +88,7 @@ impl<'a> Repository<'a> {
     }
 
     /// The parsed file of a module; leading dots count from the text's own folder.
-    fn open(&self, module: &str) -> Option<Rc<Parsed>> {
+    pub(super) fn open(&self, module: &str) -> Option<Rc<Parsed>> {
         if let Some(known) = self.cache.borrow().parsed.get(module) {
             return known.clone();
         }
@@ -133,7 +132,7 @@ impl<'a> Repository<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Module {
     /// The package that its relative imports start from; a single dot for the text's own folder.
-    package: String,
+    pub(super) package: String,
     pub(super) names: BTreeMap<String, Value>,
 }
 
@@ -163,7 +162,7 @@ impl Module {
 }
 
 /// The package of a module.
-fn above(module: &str) -> String {
+pub(super) fn above(module: &str) -> String {
     match module.rfind('.') {
         Some(at) if module[..at].trim_start_matches('.').is_empty() => module[..=at].to_owned(),
         Some(at) => module[..at].to_owned(),
@@ -172,88 +171,9 @@ fn above(module: &str) -> String {
 }
 
 /// Longest start of a name that a part of a module's path shares with it.
-fn shared_start(module: &str, name: &str) -> usize {
+pub(super) fn shared_start(module: &str, name: &str) -> usize {
     let shared = |part: &str| part.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     module.split('.').map(shared).max().unwrap_or_default()
-}
-
-impl Program<'_> {
-    /// Value of a name in another module; `None` if its file is missing or does not define it.
-    pub(super) fn imported(&mut self, path: &str) -> Option<Value> {
-        let mut path = path.to_owned();
-        for _ in 0..MOST_HOPS {
-            let (module, name) = path.rsplit_once('.')?;
-            let module =
-                if module.chars().all(|c| c == '.') { format!("{module}.") } else { module.to_owned() };
-            let index = self.load(&module)?;
-            match self.defined(index, name)? {
-                Value::Name(next) if next != path => path = next,
-                Value::Name(_) => return None,
-                value => return Some(value),
-            }
-        }
-        None
-    }
-
-    /// A function of another module, unless the reader supports it by name.
-    pub(super) fn imported_function(&mut self, path: &str) -> Option<usize> {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        if self.repository.keeps(last) {
-            return None;
-        }
-        match self.imported(path)? {
-            Value::Function(index) => Some(index),
-            _ => None,
-        }
-    }
-
-    fn defined(&mut self, index: usize, name: &str) -> Option<Value> {
-        self.defined_through(index, name, &mut BTreeSet::new())
-    }
-
-    /// The same with the modules that were searched before: modules may hand names to each other in a circle.
-    fn defined_through(&mut self, index: usize, name: &str, seen: &mut BTreeSet<usize>) -> Option<Value> {
-        if !seen.insert(index) {
-            return None;
-        }
-        let module = self.modules.get(index)?;
-        if let Some(value) = module.names.get(name) {
-            return Some(value.clone());
-        }
-        // `from x import *` re-exports all names.
-        let mut stars: Vec<String> =
-            module.names.keys().rev().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
-        // A package of many modules exceeds the limit on files: those with the start of the name come first.
-        stars.sort_by_key(|module| std::cmp::Reverse(shared_start(module, name)));
-        stars.into_iter().find_map(|module| {
-            let index = self.load(&module)?;
-            self.defined_through(index, name, seen)
-        })
-    }
-
-    /// Loads a module once.
-    fn load(&mut self, name: &str) -> Option<usize> {
-        if let Some(known) = self.loaded.get(name) {
-            return *known;
-        }
-        let parsed = self.repository.open(name);
-        let index = parsed.as_ref().map(|_| self.modules.len());
-        self.loaded.insert(name.to_owned(), index);
-        let parsed = parsed?;
-        let package = if parsed.is_package { name.to_owned() } else { above(name) };
-        self.modules.push(Module { package, names: BTreeMap::new() });
-        // Neither the place of the import nor other effects of the module concern the configuration.
-        let doubts = std::mem::take(&mut self.doubts);
-        let (escapes, others, is_through) = (self.escapes.len(), self.others.len(), self.is_through);
-        self.frames.push(Frame::of_module(self.modules.len() - 1));
-        self.block(&parsed.block);
-        self.frames.pop();
-        self.escapes.truncate(escapes);
-        self.others.truncate(others);
-        self.is_through = is_through;
-        self.doubts = doubts;
-        index
-    }
 }
 
 #[cfg(test)]

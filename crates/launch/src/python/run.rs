@@ -4,7 +4,6 @@
 //! marking assignments under an unknown condition as open. Runs nothing: the result of missing code is an
 //! object with the name of the called function, and its arguments are recorded.
 
-use super::Given;
 use super::compute;
 use super::modules::{Module, Repository};
 use super::tree::{Block, Class, Expression, Function, Kind, Node, Statement};
@@ -529,4 +528,12 @@ fn hands_back(value: &Node, target: Option<&Node>) -> bool {
 fn is_of_class(path: &str) -> bool {
     let owner = path.rsplit('.').nth(1).unwrap_or_default();
     owner.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// A field of a parameter, with the value that callers outside the text give to it; `None` is Python's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) parameter: &'a str,
+    pub(crate) field: &'a str,
+    pub(crate) value: Option<i64>,
 }

@@ -6,20 +6,9 @@
 use super::Script;
 use super::edits::with_values;
 use super::run::{MOST, Walker};
+use super::script::Substitution;
 use super::values::{Piece, Value, known};
-use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// A command `envsubst`, as it starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Substitution {
-    /// Its line.
-    pub(crate) line: usize,
-    /// Known values of exported variables.
-    pub(crate) values: BTreeMap<String, String>,
-    /// The variables that its argument names; empty for all.
-    pub(crate) only: Vec<String>,
-}
 
 /// The variables that an argument such as `'$TP ${PP}'` names.
 fn named(argument: &str) -> Vec<String> {

@@ -15,20 +15,20 @@
 //! next solutions go back in this order as far as a change can have an effect (`rewind`).
 
 mod filling;
+mod level;
+mod order;
 mod queue;
 mod rewind;
 mod routes;
 mod series;
+mod state;
 
-use filling::Level;
+use level::Level;
+use order::Order;
 use queue::Queue;
-use rewind::Order;
 use routes::{Hop, Routes};
-use series::Series;
-
-/// An active flow; its number is used again after it is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Slot(pub u32);
+pub use state::{Allocator, Slot};
+use state::{FRESH, Link, NONE, Pass, State};
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
@@ -38,75 +38,6 @@ const MANY: usize = 6;
 const WASTED: usize = 1;
 /// Number of solutions without selection after one with a far-reaching change.
 const FAR: u32 = 255;
-/// Marks no link.
-const NONE: u32 = u32::MAX;
-
-/// State of a flow in a solution, except its rate.
-#[derive(Clone, Copy, Debug)]
-struct State {
-    /// Bytes per second before the solution.
-    before: f64,
-    /// The link at which it is frozen.
-    bottleneck: u32,
-    /// The solution that last chose it.
-    chosen: u32,
-}
-
-const FRESH: State = State { before: 0.0, bottleneck: NONE, chosen: 0 };
-
-/// A flow on a link: the flow, the hop of its route that this link is, and its share.
-#[derive(Clone, Copy, Debug)]
-struct Pass {
-    slot: u32,
-    hop: u32,
-    share: f64,
-}
-
-/// One link.
-#[derive(Clone, Debug, Default)]
-struct Link {
-    /// Bytes per second.
-    capacity: f64,
-    /// Flows that pass.
-    passes: Vec<Pass>,
-    /// True if flows were added or removed since the last solution.
-    dirty: bool,
-    /// The insertion that came here last.
-    inserted: u64,
-    series: Series,
-}
-
-/// Rates of all active flows.
-#[derive(Clone, Debug)]
-pub struct Allocator {
-    links: Vec<Link>,
-    /// By link.
-    levels: Vec<Level>,
-    routes: Routes,
-    states: Vec<State>,
-    /// Bytes per second by flow. Filling reads these and `open` at random, so they are stored separately.
-    rates: Vec<f64>,
-    /// The filling in which a flow has no rate yet.
-    open: Vec<u32>,
-    /// Bytes per second that each flow has at most: `capacity / share` of its narrowest link.
-    alone: Vec<f64>,
-    free: Vec<u32>,
-    dirty: Vec<u32>,
-    insertions: u64,
-    solution: u32,
-    filling: u32,
-    /// Flows that this solution gives rates, and the links that they pass.
-    chosen: Vec<u32>,
-    touched: Vec<u32>,
-    /// The lowest rate of the flows that left since the last solution.
-    left_at: f64,
-    /// Remaining solutions that fill in order without selection, because the last changes were far-reaching.
-    far: u32,
-    /// Flows whose rate was unchanged by the last solutions.
-    wasted: usize,
-    order: Order,
-    queue: Queue,
-}
 
 impl Allocator {
     /// A network without flows; capacities in bytes per second.

@@ -3,7 +3,7 @@
 //! Responsible for: links and routes in a few lines, for tests, benches and comparisons with other
 //! simulators. Excludes properties of real designs: those are in [`crate::topology`].
 
-use super::engine::{Flow, Wires};
+use super::traffic::{Flow, Wires};
 
 /// Hosts under leaves, each leaf with one link to each spine; the destination chooses the spine (D-mod-k).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,7 +19,9 @@ pub use held::{MOST_FLOWS as MOST_HELD, held};
 pub use mesh::MeshRoutes;
 pub use rows::parse;
 
-use super::engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
+use super::engine::simulate;
+use super::run::Outcome;
+use super::traffic::{Flow, Start, Traffic, Wires};
 use crate::flow::LinkPath;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};

@@ -4,7 +4,7 @@
 //! `docs/concepts/flow-model.md`. The rank numbers are those of the network's devices. Does not choose an
 //! algorithm.
 
-use super::engine::{Flow, ProgramProgress, Start, Traffic};
+use super::traffic::{Flow, ProgramProgress, Start, Traffic};
 
 /// Messages in phases: each begins when the last message of the preceding one has arrived.
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@
 //! the same time before their next event. A deterministic system in the same state repeats itself. Requires
 //! equal, not merely similar, states.
 
-use super::engine::{ProgramProgress, Run, Traffic};
+use super::run::Run;
+use super::traffic::{ProgramProgress, Traffic};
 
 /// Distances in time that are closer than this share of a lap are equal.
 const EQUAL: f64 = 1e-9;

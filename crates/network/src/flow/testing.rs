@@ -1,7 +1,7 @@
 //! A small network for tests: the rail-only cluster of the published simulations; and max-min rates by their
 //! definition.
 
-use super::engine::{Flow, Wires};
+use super::traffic::{Flow, Wires};
 
 /// Domains of `domain` devices on a non-blocking switch, and rails that join the devices of equal position.
 pub(super) struct RailOnly {

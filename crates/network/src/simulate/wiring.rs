@@ -1,19 +1,13 @@
-//! A network with failed parts: topology, failures and remaining routes.
+//! A network with failed parts: topology, failures and the same network with other routing.
 //!
-//! Responsible for: the links of every message with their shares, around failed parts, and reports of
-//! disconnected devices. Independent of message content.
-//!
-//! A message uses its normal route if that is intact. If its NIC lost ports, it uses the recovery that
-//! `failures` also prices ([`super::recovery`]). Around other failed parts it uses, in this order, the
-//! remaining equal routes (packets sprayed again, hashes redrawn), other NICs of its scale-up domain, or a
-//! longer route (dragonfly, torus).
+//! Responsible for: broken cables, slowed domains, and reports of disconnected devices. Independent of
+//! message content. The route of a message is in `link_path`.
 
-use super::detour;
+use super::lost::Lost;
 use super::part::Part;
-use super::recovery::{Lost, Settled};
 use crate::failures::{Recovery, lost_in_domains};
-use crate::flow::listed::{DomainPorts, Routes};
-use crate::flow::{Flow, LinkPath, Wires};
+use crate::flow::LinkPath;
+use crate::flow::listed::DomainPorts;
 use crate::topology::scale_up::WithoutPart;
 use crate::topology::{Design, Detail, Layer, LinkId, Node, Route, Routing, Topology};
 use crate::traffic::RankPlacement;
@@ -31,7 +25,7 @@ pub struct Wiring {
     /// Devices that carry the traffic of NICs with lost ports.
     recovery: Recovery,
     /// Losses of NICs.
-    lost: Lost,
+    pub(super) lost: Lost,
     /// By cable: link number over two.
     broken: Vec<bool>,
     /// The same network with hashed routing, if the usual routing has only one route.
@@ -214,19 +208,6 @@ impl Wiring {
         detours.into_iter().chain(rest.map(|wiring| (wiring, false))).chain(both).collect()
     }
 
-    /// The route of a message (the minimal one if exchanges choose). `None` if the devices are disconnected.
-    /// Flows between the same devices choose by their label.
-    pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
-        match self.lost.link_path(self, from, to, label) {
-            Settled::By(link_path) => return link_path,
-            Settled::Untouched => {}
-        }
-        match self.topology.route(from, to, label) {
-            Some(route) if self.is_whole(&route) => Some(self.plain(&route)),
-            usual => detour::around(self, from, to, label, usual.as_ref()),
-        }
-    }
-
     /// A route as links with shares.
     pub(super) fn plain(&self, route: &Route) -> LinkPath {
         let mut links: Vec<(u32, f64)> = Vec::with_capacity(route.hops.len());
@@ -337,24 +318,6 @@ pub fn ranges(numbers: &[u32]) -> String {
     words.join(", ")
 }
 
-impl Wires for Wiring {
-    /// Capacities by link. The last one, 0, is that of a link that represents a missing route.
-    fn capacities(&self) -> Vec<f64> {
-        let graph = &self.topology.graph;
-        let links = (0..graph.link_count() as u32).map(|link| graph.capacity(LinkId(link)).get());
-        links.chain(std::iter::once(0.0)).collect()
-    }
-
-    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
-        let Some(link_path) = self.link_path(flow.from, flow.to, 0) else {
-            route.push((self.topology.graph.link_count() as u32, 1.0));
-            return 0.0;
-        };
-        route.extend_from_slice(&link_path.links);
-        link_path.latency
-    }
-}
-
 impl DomainPorts for Wiring {
     fn device_count(&self) -> u32 {
         self.devices()
@@ -374,16 +337,6 @@ impl DomainPorts for Wiring {
             (_, Node::Device(device)) => Some((device, false)),
             _ => None,
         }
-    }
-}
-
-impl Routes for Wiring {
-    fn capacities(&self) -> Vec<f64> {
-        Wires::capacities(self)
-    }
-
-    fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
-        Self::link_path(self, from, to, label)
     }
 }
 

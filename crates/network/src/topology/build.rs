@@ -4,34 +4,22 @@
 //! its position, without a table of pairs. Does not choose routes (`link_paths` does).
 
 mod clos;
+mod detail;
 mod grouped;
 mod parted;
 
 use super::design::{Design, Fabric};
-use super::graph::{Builder, Graph, Layer, LinkClass, LinkId, Node, NodeId};
+use super::graph::{Builder, Graph, Layer, LinkId, Node, NodeId, class, nth};
 use super::torus::Torus;
 pub(crate) use clos::ClosLayout;
+pub use detail::Detail;
 pub(crate) use grouped::{Crossing, DragonflyLayout, DragonflyPlusLayout};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use railwright_spec::quantity::Seconds;
 
 /// Maximum number of devices in a graph; larger networks are counted and priced only.
 pub const MOST_IN_A_GRAPH: u64 = 1 << 20;
-
-/// Resolution of the nodes of a Clos.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// Every switch and every link.
-    #[default]
-    Links,
-    /// The spines of a pod as one node, and the cores as one node. The upward links of a leaf or a pod are
-    /// one link of their sum. Equivalent to packet spraying on a healthy tree, with far fewer links.
-    Pooled,
-    /// Spines and cores that are equivalent despite failed cables are one node each (`parted`); packets are
-    /// sprayed.
-    Parted,
-}
 
 /// A network: its design, its graph, and the routes through it ([`Topology::route`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -65,11 +53,6 @@ pub(crate) enum FabricLayout {
     /// First link of each dimension: from each device to its next neighbour.
     Torus([LinkId; 3]),
     None,
-}
-
-/// The `n`th cable after a first one.
-pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
-    LinkId(first.0 + 2 * n as u32)
 }
 
 impl Topology {
@@ -141,10 +124,6 @@ impl Topology {
         (plane < self.design.planes)
             .then(|| nth(self.layout.access, plane * self.design.devices + u64::from(device)))
     }
-}
-
-fn class(builder: &mut Builder, layer: Layer, capacity: BytesPerSecond, latency: Seconds) -> u16 {
-    builder.class(LinkClass { layer, capacity, latency })
 }
 
 /// Half of a domain's latency into the domain, half out of it.

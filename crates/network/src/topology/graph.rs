@@ -271,6 +271,15 @@ impl Graph {
     }
 }
 
+/// The `n`th cable after a first one.
+pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
+    LinkId(first.0 + 2 * n as u32)
+}
+
+pub(super) fn class(builder: &mut Builder, layer: Layer, capacity: BytesPerSecond, latency: Seconds) -> u16 {
+    builder.class(LinkClass { layer, capacity, latency })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@
 
 mod clos;
 mod grouped;
+mod message;
 mod torus;
 mod valiant;
 mod walk;
@@ -15,24 +16,7 @@ use super::graph::LinkId;
 use super::hash::Choices;
 use super::kind::{Forwarding, Routing};
 use super::route::Route;
-
-/// A message between two devices that a network joins without their domains.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Message {
-    from: u64,
-    to: u64,
-    draw: Draw,
-}
-
-/// Input that selects one of a connection's routes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Draw {
-    /// Into the hash.
-    pub(crate) label: u64,
-    /// The port, if bytes are striped over ports; else hash or destination choose it, and sprayed packets
-    /// use all.
-    pub(crate) plane: Option<u64>,
-}
+pub(crate) use message::{Draw, Message};
 
 impl Topology {
     /// The route of a message from one device to another: all routes of its connection, each with its share.

@@ -4,12 +4,11 @@
 //! Excludes recordings without the launches or communication before their first row: the rank may have been
 //! busy.
 
-use super::chain::Chains;
-use crate::Job;
-use crate::RankTrace;
+use super::event::Chains;
 use crate::joined::Joined;
 use crate::launches::lacks_first;
 use crate::trace::HostKind;
+use crate::{Job, RankTrace};
 
 /// By member: true if it was recorded when the steps began. Evidence is its host rows from then on, or other
 /// ranks that entered its first collective and waited for it. `near` is the maximum delay of a recording's

@@ -4,7 +4,7 @@
 //! excess over its peers and, for the rest, the roots of the previous collective that held it. At most a few
 //! roots per collective.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::peers::Stretches;
 use crate::joined::Joined;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! Responsible for: sums over the intervals in which the rank delayed others, and over whole steps. Does not
 //! decide the cause.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::peers::Stretches;
 use super::stretch::Stretch;
 use crate::occupancy::{Occupancy, Spent};

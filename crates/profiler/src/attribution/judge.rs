@@ -5,9 +5,8 @@
 
 use super::blame::charge;
 use super::bounds::{not_traced, partly_recorded};
-use super::chain::Chains;
 use super::culprits::candidates;
-use super::idleness;
+use super::event::Chains;
 use super::in_turn::{in_turn, keep_dominant, keep_exceptions, paused, visited};
 use super::jitter::beyond;
 use super::links::{Links, LowRates, long_transfers, slow_groups};
@@ -20,10 +19,9 @@ use super::peers::Stretches;
 use super::replay::{Unrecorded, replay};
 use super::replays::Replays;
 use super::report::{Culprit, StragglerReport};
-use super::slow_steps;
 use super::stages::{by_stage, near, slow_stages};
-use super::steps;
 use super::verdict::{Doubts, Kind, Lacking, Named, Verdict, unnamed};
+use super::{idleness, slow_steps, steps};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::communication::NameTable;

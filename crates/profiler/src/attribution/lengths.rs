@@ -6,14 +6,13 @@
 //! The step time is a replay with every such kernel at the mean of its position. Excludes jobs whose other
 //! kernels differ as much: their ranks are slower in turn for another reason.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::replay::replay;
-use crate::Job;
-use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::kernels::{KernelTable, is_grouped};
 use crate::workers::Workers;
+use crate::{Job, RankTrace};
 use railwright_spec::median;
 use railwright_step::{Dimension, OperatorFamily};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 //! devices of the other stages. Where a stage has no replica, or all of its ranks are equally late, such
 //! hosts differ from nothing but the other stages. Excludes pauses: they differ from other steps of the rank.
 
-use super::chain::Event;
+use super::event::Event;
 use crate::occupancy::Occupancy;
 use crate::windows::StepWindow;
 use railwright_spec::median;
@@ -128,7 +128,7 @@ mod tests {
         }
         let on = Occupancy::of(&trace, NameTable::shipped());
         let event = Event {
-            what: crate::attribution::chain::What::End,
+            what: super::super::event::What::End,
             collective: NONE,
             time: 600,
             own: 590,

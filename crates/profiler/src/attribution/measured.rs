@@ -4,7 +4,7 @@
 //! times like those of the peers. Does not judge them.
 
 use super::blame::Charges;
-use super::chain::{Chains, Event};
+use super::event::{Chains, Event};
 use super::mending::Mending;
 use super::peers::Stretches;
 use super::stretch::Stretch;

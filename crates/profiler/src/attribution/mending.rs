@@ -3,7 +3,7 @@
 //! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the
 //! previous ones fixed; and ranks that delay the job only together.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::links::SlowLink;
 use super::replay::{Unrecorded, replay_with};
 use super::stages::SlowStage;

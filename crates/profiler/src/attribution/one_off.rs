@@ -76,7 +76,7 @@ impl Measured<'_> {
         let second = self.windows.steps.get(1)?.start;
         let usual: Vec<Vec<i64>> = (self.mending.usual.iter().zip(&self.chains.events))
             .map(|(usual, events)| {
-                let later = |(usual, event): (&i64, &super::chain::Event)| {
+                let later = |(usual, event): (&i64, &super::event::Event)| {
                     if event.time < second { event.own } else { *usual }
                 };
                 usual.iter().zip(events).map(later).collect()
@@ -117,7 +117,7 @@ impl Measured<'_> {
             .map(|events| {
                 let (first, rest) = events.split_at(events.partition_point(|event| event.time < second));
                 let own =
-                    |events: &[super::chain::Event]| events.iter().map(|event| event.own).sum::<i64>() as f64;
+                    |events: &[super::event::Event]| events.iter().map(|event| event.own).sum::<i64>() as f64;
                 own(first) - own(rest) / later
             })
             .collect();

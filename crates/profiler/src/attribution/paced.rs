@@ -5,7 +5,7 @@
 //! ranks without launches in the trace.
 
 use super::cause::Evidence;
-use super::chain::{Chains, What};
+use super::event::{Chains, What};
 use super::peers::Stretches;
 use super::stretch::Stretch;
 use railwright_spec::median;

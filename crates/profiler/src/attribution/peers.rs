@@ -5,7 +5,7 @@
 //! to different pipeline stages. A single other rank is compared over all steps. A rank without peers is
 //! compared with itself in other steps. Excludes intervals with other boundaries.
 
-use super::chain::{Chains, Event, What};
+use super::event::{Chains, Event, What};
 use super::repeats::joined_by_step;
 use super::replicas::{self, Class};
 use super::stretch::{Stretch, joined_at, of_member};

@@ -3,7 +3,7 @@
 //! Responsible for: the starts of a rank, each with its kind, and the order in which its host launched them.
 //! Does not compare ranks.
 
-use super::chain::{Chains, Event, What};
+use super::event::{Chains, Event, What};
 use super::launches::{Launch, is_alone};
 use crate::joined::Joined;
 use crate::matching::{Lane, Membership, Part};

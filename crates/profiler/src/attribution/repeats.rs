@@ -5,7 +5,7 @@
 //! are compared with themselves in other steps. Excludes ranks without recorded launches, because only
 //! launches have the number of their step.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::stretch::Stretch;
 use crate::joined::Joined;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 //! measured own times, the replay gives the measured times. The order of work on a rank and on a stream never
 //! changes.
 
-use super::chain::{Chains, Event, What};
+use super::event::{Chains, Event, What};
 use crate::joined::Joined;
 use std::collections::VecDeque;
 
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
             let members = joined.matching.members(&joined.matching.collectives[collective as usize]);
             missing[collective as usize] = members.len() as u32;
         }
-        let start = |events: &Vec<super::chain::Event>| {
+        let start = |events: &Vec<super::event::Event>| {
             events.first().map_or(0, |first| first.time - first.own - first.unknown)
         };
         Self {

@@ -3,7 +3,7 @@
 //! Responsible for: step time saved without some of the ranks' own time, and the intervals in which a rank
 //! delays others, with those of its peers. Requires an accurate replay of all ranks.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::peers::Stretches;
 use super::replay::replay;
 use crate::joined::Joined;

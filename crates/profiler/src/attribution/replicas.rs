@@ -7,7 +7,7 @@
 //! different streams change order. Excludes ranks with messages at other positions: pipeline stages run
 //! different programs.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::programs::{Key, Kinds, Program, Start, program};
 use crate::joined::Joined;
 use std::collections::BTreeMap;

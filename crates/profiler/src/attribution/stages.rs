@@ -5,7 +5,7 @@
 //! Stages that fill nodes with slow chips are one delay. Does not compare ranks of one stage: see stragglers.
 
 use super::cause::{CauseClass, Evidence};
-use super::chain::Chains;
+use super::event::Chains;
 use super::lone::{self, Kernels};
 use super::lone_hosts::OwnTime;
 use super::nodes::nodes;

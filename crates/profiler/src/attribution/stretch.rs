@@ -3,7 +3,7 @@
 //! Responsible for: the value, the intervals of a member in order of time, and joining them across events.
 //! Does not compare them.
 
-use super::chain::{Chains, What};
+use super::event::{Chains, What};
 
 /// An interval of a rank: from the start of one matched communication to the start of the next. The first and
 /// the last interval extend to the edges of the steps.
@@ -119,7 +119,7 @@ pub(super) fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribution::chain::Event;
+    use crate::attribution::event::Event;
 
     /// A rank works for 40 ns, waits for a collective until 100, and works for 20 ns more.
     #[test]

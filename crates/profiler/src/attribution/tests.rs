@@ -1,6 +1,6 @@
 //! Straggler attribution of jobs with known faults.
 
-use super::chain::Chains;
+use super::event::Chains;
 use super::replay::{Unrecorded, replay, replay_with};
 use super::*;
 use crate::Job;

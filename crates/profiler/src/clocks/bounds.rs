@@ -6,7 +6,6 @@
 //! warning.
 
 use super::RankClock;
-use super::solve::Point;
 
 /// The largest and the second largest value of a list, by member: gives the maximum over all others in one
 /// step.
@@ -81,5 +80,22 @@ pub(super) fn bounds(points: &[Point], clocks: &mut [RankClock]) {
                 clock.offset = clock.offset.clamp(least, greatest);
             }
         }
+    }
+}
+
+/// A common end: the end times of one collective by rank.
+pub(super) struct Point {
+    /// (member, start, end) by their own clocks, in nanoseconds.
+    pub parts: Vec<(u32, i64, i64)>,
+    /// True if no rank can leave before all have entered.
+    pub blocking: bool,
+    /// Receiver of a message: its end is the only bound.
+    pub receiver: Option<u32>,
+}
+
+impl Point {
+    /// Duration of the shortest part in nanoseconds: the upper bound on the distance between ends.
+    pub(super) fn within(&self) -> i64 {
+        self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
     }
 }

@@ -5,7 +5,7 @@
 //! reductions to one rank and messages only without better pairs, because ranks may leave those early.
 
 use super::RankClock;
-use super::bounds::bounds;
+use super::bounds::{Point, bounds};
 use crate::Job;
 use crate::matching::Matching;
 use crate::matching::line::{Line, Point as Difference, Scratch, Slope};
@@ -20,23 +20,6 @@ const UNKNOWN_DRIFT: f64 = 100.0;
 
 /// Convergence threshold, in nanoseconds.
 const SETTLED: f64 = 100.0;
-
-/// A common end: the end times of one collective by rank.
-pub(super) struct Point {
-    /// (member, start, end) by their own clocks, in nanoseconds.
-    pub parts: Vec<(u32, i64, i64)>,
-    /// True if no rank can leave before all have entered.
-    pub blocking: bool,
-    /// Receiver of a message: its end is the only bound.
-    pub receiver: Option<u32>,
-}
-
-impl Point {
-    /// Duration of the shortest part in nanoseconds: the upper bound on the distance between ends.
-    fn within(&self) -> i64 {
-        self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
-    }
-}
 
 pub(super) fn points(matching: &Matching) -> Vec<Point> {
     let mut points = Vec::with_capacity(matching.collectives.len());

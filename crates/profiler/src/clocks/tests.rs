@@ -113,8 +113,8 @@ fn ranks_without_a_common_collective_are_on_separate_times() {
 
 #[test]
 fn a_late_receiver_bounds_the_sender() {
+    use super::bounds::Point;
     use super::bounds::bounds;
-    use super::solve::Point;
     // Rank 1's end is before rank 0's start: its clock is behind by at least 40.
     let points = [Point { parts: vec![(0, 100, 160), (1, 20, 60)], blocking: true, receiver: None }];
     let mut clocks = vec![RankClock::default(), RankClock { rank: 1, ..RankClock::default() }];

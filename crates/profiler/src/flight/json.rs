@@ -5,7 +5,7 @@
 
 mod whole;
 
-use super::{Content, Entries};
+use super::entries::{Content, Entries};
 use crate::readers::scan;
 use crate::trace::{DamageKind, ReadReport};
 use serde_json::{Map, Value};

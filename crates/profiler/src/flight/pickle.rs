@@ -8,7 +8,7 @@
 
 mod salvage;
 
-use super::{Content, Entries};
+use super::entries::{Content, Entries};
 use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Number, Value};

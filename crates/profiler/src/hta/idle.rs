@@ -3,7 +3,7 @@
 //! Responsible for: the idle table by stream. Excludes gaps before the first and after the last kernel.
 
 use super::events::{Events, OnStream};
-use super::two_digits;
+use super::summary::two_digits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

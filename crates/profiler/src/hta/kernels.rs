@@ -3,9 +3,10 @@
 //! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types
 //! outside the tool's table.
 
+use super::Summary;
 use super::events::{Events, OnStream, Type};
 use super::intervals::union;
-use super::{Summary, one_digit};
+use super::summary::one_digit;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

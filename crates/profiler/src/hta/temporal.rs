@@ -4,7 +4,7 @@
 
 use super::events::{Events, Type};
 use super::intervals::{common, length, union};
-use super::two_digits;
+use super::summary::two_digits;
 use serde::Serialize;
 
 /// Device time of a rank by activity, in microseconds. Exposed copies count as non-compute; overlapped

@@ -4,7 +4,8 @@
 //! without loss of peaks. Does not smooth: levels come from [`super::judge()`].
 
 use super::judge::Known;
-use super::lines::{Report, TrainingLog};
+use super::lines::TrainingLog;
+use super::report::Report;
 use serde::Serialize;
 
 /// A report: its iteration, seconds per iteration, MFU (0 to 1) if known.

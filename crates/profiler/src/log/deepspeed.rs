@@ -11,8 +11,8 @@
 //! micro-steps of one step, sequential on the host's clock. Hence `step time = fwd + bwd + step`. Both
 //! exclude time between two steps, such as loading of data.
 
-use super::lines::{Report, Timer};
 use super::numbers::{after, count_after, leading};
+use super::report::{Report, Timer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -8,9 +8,9 @@
 //! progress bar of NeMo 1 (`global_step=49.00, ...]`, three digits, so `2e+3`); MaxText pull request 761 and
 //! issue 8 (`completed step: 9, seconds: 1.341, ...`; before 2024 `TFLOP/s:`).
 
-use super::lines::Report;
 use super::numbers::{after, count_after, leading, scaled_after};
 use super::progress::Bar;
+use super::report::Report;
 
 /// Marker of nanotron's step lines.
 pub(super) const NANOTRON: &str = "elapsed_time_per_iteration_ms:";

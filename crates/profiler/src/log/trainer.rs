@@ -9,9 +9,9 @@
 //! prints every value as a string.
 
 use super::deepspeed::TimesFrom;
-use super::lines::Report;
 use super::numbers::{after, leading};
 use super::progress::Bar;
+use super::report::Report;
 use serde_json::Value;
 
 /// Minimum length of a range in seconds: a progress bar counts whole seconds, so rounding stays below 5%.

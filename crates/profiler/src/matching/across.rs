@@ -6,7 +6,7 @@
 //! all-to-alls, whose groups lie within data parallel ones.
 
 use super::Part;
-use super::tiling::{Inferred, NOT_ONE, Scored, Tiling, times};
+use super::inferred::{Inferred, NOT_ONE, Scored, Tiling, times};
 use railwright_step::CollectiveKind;
 
 /// Groups across inferred ones.

@@ -6,7 +6,7 @@
 //! possible savings: see replay.
 
 use super::bubbles::Walker;
-use super::verdict::time;
+use super::units::time;
 use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -60,7 +60,7 @@ impl Decomposition {
 
     /// Median of every part separately: their sum may differ slightly from the median total.
     pub(super) fn median(all: &[Self]) -> Self {
-        let of = |part: fn(&Self) -> i64| super::median(all.iter().map(part));
+        let of = |part: fn(&Self) -> i64| super::decomposition::median(all.iter().map(part));
         Self {
             total: of(|d| d.total),
             work: of(|d| d.work),
@@ -131,4 +131,8 @@ pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
 pub(super) fn expected(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> i64 {
     let passes = replay.passes();
     replay.compute_time(at, false, |p| balanced(replay, &passes[p]), runner)
+}
+
+pub(super) fn median(values: impl Iterator<Item = i64>) -> i64 {
+    crate::replay::median(&mut values.collect::<Vec<_>>())
 }

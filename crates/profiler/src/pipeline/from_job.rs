@@ -8,6 +8,7 @@
 //! missing.
 
 mod cuts;
+mod found;
 mod messages;
 mod names;
 mod places;
@@ -23,24 +24,11 @@ use crate::view::Tables;
 use crate::windows::Windows;
 use crate::workers::OneByOne;
 use crate::{Job, NameId};
+use found::Found;
 use names::Named;
 use places::Places;
 use railwright_spec::problem::{Problem, Warning};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A pass without its position in the job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Found {
-    kind: PassKind,
-    /// Stage in the name, numbered along the pipeline.
-    virtual_stage: Option<u32>,
-    micro_batch: Option<u32>,
-    chunk: Option<u32>,
-    /// Time on the host, where steps are cut, in nanoseconds.
-    issued: i64,
-    start: i64,
-    end: i64,
-}
 
 /// Finds the passes of a job with aligned clocks; its groups identify pipelines if names do not.
 ///

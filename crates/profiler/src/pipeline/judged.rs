@@ -4,7 +4,9 @@
 //! of the pipeline report, so that both reports name the same causes. Excludes stalls, messages and
 //! micro-batches, which the pipeline report prices itself.
 
-use super::verdict::{LAST_STAGE, Verdict, percent, time};
+use super::judgement::{StragglerVerdict, Verdict};
+use super::units::{percent, time};
+use super::verdict::LAST_STAGE;
 use super::{Certainty, PipelinePage, Question, from_job};
 use crate::Job;
 use crate::attribution::{self, Kind, Named, StragglerReport, Work, judged_steps};
@@ -13,19 +15,6 @@ use crate::view::Tables;
 use crate::workers::Workers;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use serde::Serialize;
-
-/// The verdict of the straggler report on the same job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StragglerVerdict {
-    /// Its verdict.
-    pub verdict: attribution::Verdict,
-    /// Causes of delay that it names, most expensive first.
-    pub culprits: Vec<Named>,
-    /// Reasons for an inconclusive verdict.
-    pub reasons: Vec<String>,
-}
 
 impl PipelinePage {
     /// Replaces the report's own verdicts on ranks and stages by those of the straggler report of the same

@@ -7,7 +7,7 @@
 //! their neighbours cover them.
 
 use super::bubbles::Cause;
-use super::verdict::time;
+use super::units::time;
 use super::{PassBox, PipelinePage, Row};
 use crate::passes::PassKind;
 use railwright_spec::human::markup;

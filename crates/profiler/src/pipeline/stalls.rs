@@ -5,10 +5,13 @@
 //! Excludes excesses below half a percent of a step: these are jitter.
 
 mod causes;
+mod found;
 
 use super::{Certainty, StepRow};
 use crate::passes::{Pass, PassKind};
 use crate::replay::{Replay, Runner};
+pub(super) use found::Found;
+use found::excess;
 use serde::Serialize;
 
 /// Maximum number of listed stalls; the rest is counted.
@@ -56,17 +59,6 @@ pub struct Stall {
     pub passes: usize,
 }
 
-/// Passes that one cause delayed, by index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Index of the step.
-    pub at_step: usize,
-    /// The pass with the largest excess.
-    pub pass: usize,
-    /// All passes, in order.
-    pub passes: Vec<usize>,
-}
-
 /// Tests whether a pass is far longer than normal: by six robust deviations, by half of the normal duration
 /// (a communication: by all of it), and by half a percent of the step.
 pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i64) -> bool {
@@ -75,11 +67,6 @@ pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i6
     let noise = (normal.deviation as f64 * 1.4826 * 6.0) as i64;
     let relative = if pass.kind.is_communication() { normal.median } else { normal.median / 2 };
     duration - normal.median > noise.max(relative).max(step / 200)
-}
-
-/// Excess of a pass over its normal duration, in nanoseconds.
-fn excess(replay: &Replay<'_>, at: usize) -> i64 {
-    replay.duration(at) - replay.normal().of_pass(&replay.passes()[at]).median
 }
 
 /// All stalls, in order of steps and of the ranks of their longest passes.

@@ -4,44 +4,20 @@
 //! more than the variation between steps. Without such a cost, a verdict reports that. Excludes stragglers
 //! below the noise, and the effect of unrecorded stages.
 
+use super::judgement::Verdict;
+use super::units::{percent, time};
 use super::{Certainty, PipelinePage, Stall, StragglerVerdict};
 use crate::attribution::MOST_OFF;
 use crate::replay::Share;
 use railwright_spec::human;
-use railwright_spec::quantity::Seconds;
-use serde::Serialize;
 use std::collections::BTreeSet;
-
-/// A verdict of a pipeline report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Verdict {
-    /// A stable identifier.
-    pub id: &'static str,
-    /// The sentence.
-    pub message: String,
-    /// Cost per typical step in nanoseconds; 0 if unknown.
-    #[serde(rename = "cost_ns")]
-    pub cost: i64,
-    /// Certainty of the cost.
-    pub certainty: Certainty,
-}
 
 /// Reasons for a last stage that computes longer.
 pub(super) const LAST_STAGE: &str = " (the last stage: output layer and loss, or more layers)";
 
-/// Formats a time for a sentence.
-pub(super) fn time(nanoseconds: i64) -> String {
-    human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.1}%", share * 100.0)
-}
-
 /// Median absolute deviation of steps from the median, in nanoseconds; meaningless for a few steps.
 fn noise(page: &PipelinePage) -> i64 {
-    super::median(page.steps.iter().map(|s| s.excess.abs()))
+    super::decomposition::median(page.steps.iter().map(|s| s.excess.abs()))
 }
 
 /// Verdicts of a report.

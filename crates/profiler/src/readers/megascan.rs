@@ -5,7 +5,8 @@
 //! `model_chunk`, `pp_rank`) are only on its end. Excludes other Chrome traces.
 
 use super::objects::objects;
-use super::{Keep, Reader, Recording, number_after};
+use super::reader::number_after;
+use super::{Keep, Reader, Recording};
 use crate::job::{Family, FileIdentity};
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_spec::problem::Problem;

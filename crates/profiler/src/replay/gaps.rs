@@ -4,7 +4,8 @@
 //! to recorded times. Also clock offsets between stages, from their messages. Does not fit recorded messages:
 //! their times are known.
 
-use super::graph::{Dependency, StepGraph, lag};
+use super::dependency::{Dependency, lag};
+use super::graph::StepGraph;
 use crate::passes::{Pass, PassKind, Passes};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 //! the passes before and after it. If messages were not recorded, dependencies join passes directly. A pass
 //! without counterpart has no dependency: none is guessed.
 
-use super::graph::{Dependency, lag, turn};
+use super::dependency::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
 use std::collections::BTreeMap;
 

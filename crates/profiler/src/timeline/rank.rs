@@ -3,12 +3,12 @@
 //! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time
 //! outside the step.
 
-use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, Of, Shows, Source, lanes};
 use crate::causes::Idle;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
 use crate::waterfall::{Exchanges, Group, Label, sweep};
+use railwright_step::Dimension;
 use railwright_step::columns::{Class, Row};
 use std::collections::BTreeMap;
 
@@ -205,4 +205,9 @@ fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
         lanes.map(|(lane, depth)| lane.showing(Shows::Thread(depth)))
     };
     of.into_iter().flat_map(depths).collect()
+}
+
+/// Tests whether a dimension is the pipeline's: its waits are bubbles.
+const fn is_pipeline(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::Pipeline)
 }

@@ -4,13 +4,13 @@
 //! choose between the methods.
 
 use super::CutBy;
+use super::marked::host_steps;
 use super::number::step_number;
 use crate::captures::captures;
-use crate::serving;
-use crate::trace::{GpuKind, HostKind, NONE};
+use crate::trace::{GpuKind, NONE};
 use crate::view::{Role, View};
-use crate::{NameId, RankTrace};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{NameId, serving};
+use std::collections::BTreeMap;
 
 /// Start of a step; the last one of a list is the end of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,25 +37,6 @@ pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::Modules, modules),
     (CutBy::Optimizer, optimizer),
 ];
-
-/// Steps from the host: number, start, end, in order.
-pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
-    let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
-    let mut steps: Vec<(u64, i64, i64)> = Vec::new();
-    let mut seen: BTreeSet<u64> = BTreeSet::new();
-    let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
-    for (at, (_, name)) in rows.filter(|(_, (kind, _))| **kind == HostKind::Annotation) {
-        let Some(cell) = known.get_mut(name.0 as usize) else { continue };
-        let recorded = *cell.get_or_insert_with(|| step_number(trace.names.get(*name)));
-        if let (Some(number), Some(row)) = (recorded, trace.host.get(at))
-            && seen.insert(number)
-        {
-            steps.push((number, row.start, row.end));
-        }
-    }
-    steps.sort_by_key(|step| step.1);
-    steps
-}
 
 /// Steps of an inference server, numbered in their order: by kernels launched within its annotations, by the
 /// device's copies of them, or by the annotations themselves.

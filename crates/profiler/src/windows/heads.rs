@@ -5,7 +5,8 @@
 //! count. Excludes hosts that run ahead of the device, and steps of several ranks, which begin together on
 //! the device, but for the only step of a synchronous job.
 
-use super::cut::{Boundary, LITTLE, host_steps};
+use super::cut::{Boundary, LITTLE};
+use super::marked::host_steps;
 use crate::replay::lower_median;
 use crate::view::{Role, View};
 

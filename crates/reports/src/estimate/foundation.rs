@@ -1,6 +1,6 @@
 //! The end of a report: cost of the training, and evidence of the numbers.
 
-use crate::estimate::grouped;
+use crate::cells::grouped;
 use railwright_calculator::estimate::Estimate;
 use railwright_calculator::money::Bill;
 use railwright_report::document::{Cell, Document, Tone};

@@ -3,7 +3,7 @@
 //! Responsible for: selecting items to explain by identifier or title. The equations and their inputs are the
 //! calculator's.
 
-use crate::estimate::ranks;
+use crate::cells::ranks;
 use crate::explain::paragraphs;
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Explanation, Part, Topic, topic};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};

@@ -1,13 +1,12 @@
 //! A training log as metrics, for a dashboard that follows a run.
 
-use crate::log::Read;
+use railwright_profiler::log::{Framework, Judged};
 use railwright_report::Metric;
 
 /// Gauges of the log in its present state.
-pub(super) fn metrics(read: &Read) -> Vec<Metric> {
-    let log = &read.log;
-    let mut labels = vec![("file", read.file.clone())];
-    if let Some(framework) = read.framework {
+pub(super) fn metrics(file: &str, framework: Option<Framework>, log: &Judged) -> Vec<Metric> {
+    let mut labels = vec![("file", file.to_owned())];
+    if let Some(framework) = framework {
         labels.push(("framework", framework.name().to_owned()));
     }
     let last = log.segments.last();

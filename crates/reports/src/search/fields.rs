@@ -1,11 +1,11 @@
 //! The result of `search` as CSV: a row for each layout.
 
-use crate::search::Answered;
+use railwright_answers::Searched;
 use railwright_spec::quantity::Dollars;
 use railwright_tuner::ranking::Share;
 
 /// Header and rows: plain numbers in base units.
-pub(super) fn rows(answer: &Answered) -> (Vec<String>, Vec<Vec<String>>) {
+pub(super) fn rows(answer: &Searched) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> = [
         "rank",
         "cluster",

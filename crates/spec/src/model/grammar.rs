@@ -7,6 +7,7 @@ mod evaluate;
 mod expression;
 mod families;
 mod feed_forwards;
+mod layers;
 mod mixers;
 mod stack;
 

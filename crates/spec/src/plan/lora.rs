@@ -6,7 +6,7 @@
 //! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained: `W x + B
 //! A x`, so an adapter has `rank (in + out)` parameters (Hu 2021, section 4.1).
 
-use super::{Optimizer, Plan, PlanSpec};
+use super::{Optimizer, Plan};
 use crate::model::{Cut, Layer, Model, Module, Usage, Weight};
 use crate::problem::Problem;
 use crate::run::field::{choice, wrong};
@@ -284,28 +284,6 @@ impl Plan {
         self.has_nf4_weights()
             && matches!(weight.usage, Usage::Matmul { .. })
             && !matches!(weight.module, Module::Head | Module::Embedding | Module::Router)
-    }
-}
-
-impl PlanSpec {
-    /// True if adapters are trained: LoRA is specified, or no optimizer is and a rank, targets or frozen
-    /// weights are.
-    pub fn trains_adapters(&self) -> bool {
-        let is_implied = self.has_adapter_settings() || self.frozen_weights.is_some();
-        self.optimizer.map_or(is_implied, |optimizer| optimizer == Optimizer::Lora)
-    }
-
-    fn has_adapter_settings(&self) -> bool {
-        self.lora_rank.is_some() || self.lora_targets.is_some()
-    }
-
-    /// Adapters of a plan: always with LoRA, else only if specified, which [`super::warnings`] reports.
-    pub(super) fn adapters(&self) -> Option<Lora> {
-        let usual = Lora::default();
-        (self.trains_adapters() || self.has_adapter_settings()).then(|| Lora {
-            rank: self.lora_rank.unwrap_or(usual.rank),
-            targets: self.lora_targets.clone().map_or(usual.targets, |LoraTargets(targets)| targets),
-        })
     }
 }
 

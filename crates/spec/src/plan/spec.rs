@@ -5,8 +5,8 @@
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
 use super::{
-    AttentionKernel, AutoSize, ContextKind, FrozenWeights, LoraTargets, Optimizer, RankOrder, Recompute,
-    Schedule, Segment, Sharding, StageRecompute,
+    AttentionKernel, AutoSize, ContextKind, FrozenWeights, Lora, LoraTargets, Optimizer, RankOrder,
+    Recompute, Schedule, Segment, Sharding, StageRecompute,
 };
 use crate::precision::DataType;
 use crate::run::Amount;
@@ -119,6 +119,28 @@ section! {
         document_length_cv: f64 = "document_length_cv", "0 (equal lengths)";
         /// Pad the vocabulary to a multiple of this value times tensor_parallel.
         vocabulary_multiple: u64 = "vocabulary_multiple", "set by the software: 128 in Megatron-Core";
+    }
+}
+
+impl PlanSpec {
+    /// True if adapters are trained: LoRA is specified, or no optimizer is and a rank, targets or frozen
+    /// weights are.
+    pub fn trains_adapters(&self) -> bool {
+        let is_implied = self.has_adapter_settings() || self.frozen_weights.is_some();
+        self.optimizer.map_or(is_implied, |optimizer| optimizer == Optimizer::Lora)
+    }
+
+    fn has_adapter_settings(&self) -> bool {
+        self.lora_rank.is_some() || self.lora_targets.is_some()
+    }
+
+    /// Adapters of a plan: always with LoRA, else only if specified, which [`super::warnings`] reports.
+    pub(super) fn adapters(&self) -> Option<Lora> {
+        let usual = Lora::default();
+        (self.trains_adapters() || self.has_adapter_settings()).then(|| Lora {
+            rank: self.lora_rank.unwrap_or(usual.rank),
+            targets: self.lora_targets.clone().map_or(usual.targets, |LoraTargets(targets)| targets),
+        })
     }
 }
 

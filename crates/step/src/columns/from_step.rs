@@ -4,6 +4,7 @@
 //! memory as a counter; the critical path, messages, and bubbles with their causes, by their new indices. The
 //! analyses are [`crate::critical_path`] and [`crate::bubbles`].
 
+use super::track::nanos;
 use super::waits::Waits;
 use super::work::pass_rows;
 use super::{ArrowKind, Arrows, BubbleRow, Class, Columns, Counter, Part, Row, Track, TrackHead, Window};
@@ -40,12 +41,6 @@ struct Went {
     streams: Vec<(u32, Vec<Option<u32>>)>,
     /// Bubbles as track and span, with their end time.
     bubbles: Vec<((u32, u32), Time)>,
-}
-
-/// Whole nanoseconds since the start of the step. Both ends of every span are truncated the same way, so that
-/// neighbours touch.
-pub(super) fn nanos(step: &Step, time: Time) -> i64 {
-    (time - step.start).0.div_euclid(1000)
 }
 
 /// Converts a step to columns.

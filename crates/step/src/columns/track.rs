@@ -4,6 +4,7 @@
 //! Does not merge spans longer than the resolution of the limit.
 
 use super::Class;
+use crate::{Step, Time};
 use serde::Serialize;
 
 /// An interval of the step, in nanoseconds.
@@ -245,4 +246,10 @@ impl Track {
         let lengths = if self.busy.is_empty() { &self.lengths } else { &self.busy };
         lengths.iter().sum()
     }
+}
+
+/// Whole nanoseconds since the start of the step. Both ends of every span are truncated the same way, so that
+/// neighbours touch.
+pub(super) fn nanos(step: &Step, time: Time) -> i64 {
+    (time - step.start).0.div_euclid(1000)
 }

@@ -3,7 +3,7 @@
 //! Responsible for: rows of consecutive operators of one micro-batch and phase. A row ends with its last
 //! operator, so gaps stay.
 
-use super::from_step::nanos;
+use super::track::nanos;
 use super::{Class, Row};
 use crate::span::Activity;
 use crate::{Names, OperatorFamily, RankTimeline, Step, StreamKind};

@@ -3,8 +3,8 @@
 //! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, named as in PyTorch's
 //! profiler, so that one table of names serves both. Does not separate ranks.
 
-use super::Read;
 use super::database::{Cells, Export};
+use super::read::{GpuRow, Read};
 use super::session::process;
 use railwright_profiler::trace::{DamageKind, GpuActivity, GpuKind, NONE};
 use rusqlite::Result;
@@ -15,23 +15,11 @@ pub(super) const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 const SETS: &str = "CUPTI_ACTIVITY_KIND_MEMSET";
 const WAITS: &str = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
 
-/// An activity with its owner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    /// Process; 0 if not recorded.
-    pub(super) process: i64,
-    /// Device number within the process.
-    pub(super) device: Option<i64>,
-    pub(super) context: Option<i64>,
-    /// Activity; its name is in [`Read::names`].
-    pub(super) activity: GpuActivity,
-}
-
 /// Columns common to all these tables, in the order of the cells.
 const COMMON: [&str; 7] = ["start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"];
 
 /// Row with the common cells; `None` if its times are invalid.
-fn common(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -> Option<Row> {
+fn common(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -> Option<GpuRow> {
     read.report.events += 1;
     let at = read.report.events;
     let Some((start, end)) = cells.whole(0).zip(cells.whole(1)) else {
@@ -46,7 +34,7 @@ fn common(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -
         read.report.note(DamageKind::BadTime, at, || format!("a row of {table} beyond all times"));
         return None;
     };
-    Some(Row {
+    Some(GpuRow {
         process: cells.whole(6).map_or(0, process),
         device: cells.whole(2),
         context: cells.whole(3),

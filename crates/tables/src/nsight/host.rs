@@ -5,8 +5,8 @@
 //! PyTorch for an operator is that operator, others are annotations. Excludes marks and everything without an
 //! end.
 
-use super::Read;
 use super::database::{Cells, Export};
+use super::read::{HostRow, Payload, Read};
 use super::session::process;
 use railwright_profiler::trace::{DamageKind, HostActivity, HostKind, NONE};
 use rusqlite::Result;
@@ -20,31 +20,6 @@ pub(super) const NVTX: &str = "NVTX_EVENTS";
 const PUSHED: [i64; 2] = [59, 70];
 const STARTED: [i64; 2] = [60, 71];
 const DOMAIN: i64 = 75;
-
-/// An activity with its owner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    /// Process; 0 if not recorded.
-    pub(super) process: i64,
-    /// Serialized thread identifier, which includes the process.
-    pub(super) thread: i64,
-    /// Activity; its names are in [`Read::names`].
-    pub(super) activity: HostActivity,
-    /// Payload of the range of a communication; empty for others.
-    pub(super) payload: Payload,
-}
-
-/// Payload of a range of NCCL. NCCL writes it with names of its fields (`nvtx_payload_schemas.h`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Payload {
-    /// Message size in bytes; `None` if not recorded.
-    pub(super) bytes: Option<u64>,
-    /// Identifier of the communicator: equal on its ranks, and different from other communicators of the
-    /// job.
-    pub(super) communicator: Option<u64>,
-    /// Number of ranks of the communicator, recorded when it is created.
-    pub(super) ranks: Option<u32>,
-}
 
 /// Reads calls and ranges.
 pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
@@ -69,7 +44,7 @@ pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<(
             ..HostActivity::default()
         };
         let payload = Payload::default();
-        read.host.push(Row { process: process(thread), thread, activity, payload });
+        read.host.push(HostRow { process: process(thread), thread, activity, payload });
     })?;
     ranges(export, epoch, read)
 }
@@ -128,7 +103,7 @@ fn ranges(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
         let name = read.names.intern(name);
         let shapes = shapes.map(|shapes| read.names.intern(shapes));
         let activity = HostActivity { start, end, name, kind, shapes, ..HostActivity::default() };
-        read.host.push(Row { process: process(thread), thread, activity, payload });
+        read.host.push(HostRow { process: process(thread), thread, activity, payload });
     })?;
     if others > 0 {
         read.report.left_out.push(("NVTX marks, categories and domains".to_owned(), others));
@@ -161,32 +136,6 @@ fn without_numbers(text: &str) -> &str {
         .map(|(name, _)| name)
         .min_by_key(|name| name.len())
         .unwrap_or(text)
-}
-
-impl Payload {
-    /// Reads a payload: `{"NCCL communicator ID": 81985529216486895, "Message size [bytes]": 8192}` and
-    /// variants.
-    fn read(json: &str) -> Option<Self> {
-        let value: serde_json::Value = serde_json::from_str(json).ok()?;
-        let fields = value.as_object()?;
-        let number = |words: &[&str]| {
-            let field = fields.iter().find(|(key, _)| {
-                let key = key.to_ascii_lowercase();
-                words.iter().any(|word| key.contains(word))
-            })?;
-            field.1.as_u64().or_else(|| whole(field.1.as_str()?.trim()))
-        };
-        Some(Self {
-            bytes: number(&["bytes", "size"]),
-            communicator: number(&["communicator"]),
-            ranks: number(&["no. of ranks", "nranks"]).and_then(|ranks| u32::try_from(ranks).ok()),
-        })
-    }
-}
-
-/// A whole number, decimal or hexadecimal with its prefix.
-fn whole(text: &str) -> Option<u64> {
-    text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }
 
 #[cfg(test)]

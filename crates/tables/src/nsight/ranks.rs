@@ -5,9 +5,8 @@
 //! its device; other calls of a process belong to all of its devices. Does not assign ranks to processes
 //! without one.
 
-use super::Read;
-use super::host;
 use super::projection::Launches;
+use super::read::{HostRow, Payload, Read};
 use super::session::Session;
 use railwright_profiler::trace::{
     CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankGroup,
@@ -24,7 +23,7 @@ type Owner = (i64, Option<i64>);
 pub(super) fn part(label: &str, session: &Session, read: &Read) -> Vec<RankTrace> {
     let of_context: BTreeMap<(i64, i64), i64> =
         read.gpu.iter().filter_map(|row| Some(((row.process, row.context?), row.device?))).collect();
-    let owner = |row: &super::gpu::Row| -> Owner {
+    let owner = |row: &super::read::GpuRow| -> Owner {
         let device = row.device.or_else(|| of_context.get(&(row.process, row.context?)).copied());
         (row.process, device)
     };
@@ -122,7 +121,7 @@ impl<'r> Rank<'r> {
         self.gpu.push(row);
     }
 
-    fn host(&mut self, row: &host::Row) {
+    fn host(&mut self, row: &HostRow) {
         let mut activity = row.activity;
         activity.name = self.name(activity.name);
         activity.shapes = activity.shapes.map(|shapes| self.name(shapes));
@@ -145,7 +144,7 @@ impl<'r> Rank<'r> {
     }
 
     /// Process group of a call, named by its communicator. The ranks of a communicator are not recorded.
-    fn group(&mut self, payload: host::Payload) -> Option<u32> {
+    fn group(&mut self, payload: Payload) -> Option<u32> {
         let name = format!("{:#x}", payload.communicator?);
         let known = self.trace.groups.iter().position(|group| group.name == name);
         let at = known.unwrap_or_else(|| {

@@ -2,52 +2,17 @@
 //!
 //! Responsible for: the field of each column of each table. Copies no columns.
 
-use super::joined_tables;
-use super::rows::{Index, Lazy, Rows, Value};
+use super::asked::{Asked, Profile, Side};
+use super::rows::{Index, Rows, Value, word};
 use super::schema::{
     CLOCKS, COLLECTIVES, GPU, GROUPS, HOST, MATCHES, PASSES, RANKS, REPORTS, STEP_TIMES, STEPS,
 };
-use super::{ColumnAbout, TableAbout};
-use railwright_profiler::joined::Joined;
-use railwright_profiler::matching::PartRef;
+use super::{ColumnAbout, TableAbout, joined_tables};
+use railwright_profiler::RankTrace;
 use railwright_profiler::passes::Passes;
 use railwright_profiler::trace::{NONE, Source, some};
-use railwright_profiler::windows::Windows;
-use railwright_profiler::{Job, RankTrace};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Data of a profile for queries.
-#[derive(Clone, Debug, Default)]
-pub struct Profile {
-    /// Job with its ranks.
-    pub job: Job,
-    /// Pipeline passes of the same job.
-    pub passes: Vec<Passes>,
-    /// Joined ranks; `None` if not joined.
-    pub joined: Option<Joined>,
-    /// Windows of the steps; `None` if steps were not detected.
-    pub windows: Option<Windows>,
-}
-
-/// A profile with data needed by several tables.
-pub(super) struct Asked {
-    pub(super) profile: Profile,
-    /// Index of the collective and part, for every part of every matched collective.
-    pub(super) parts: Vec<(u32, PartRef)>,
-    /// Start of the job's first activity.
-    pub(super) first: i64,
-    gpu: Vec<Side>,
-    host: Vec<Side>,
-}
-
-/// A side of a rank: device or host.
-#[derive(Default)]
-struct Side {
-    sorted: bool,
-    correlation: Lazy,
-    collective: Lazy,
-}
 
 /// Kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -405,9 +370,4 @@ impl Rows for JobTable {
         };
         self.sides().get(block).filter(|side| side.sorted).map(|_| starts)
     }
-}
-
-/// Name of a kind, as in JSON.
-pub(super) fn word(kind: impl serde::Serialize) -> String {
-    serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -3,8 +3,8 @@
 //! Responsible for: clocks and the parts of matched collectives as rows. Computes only differences of two
 //! times.
 
-use super::job_tables::{Asked, word};
-use super::rows::Value;
+use super::asked::Asked;
+use super::rows::{Value, word};
 use railwright_profiler::joined::Joined;
 use railwright_profiler::matching::{Lane, PartRef};
 use std::borrow::Cow;

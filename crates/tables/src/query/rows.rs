@@ -103,3 +103,8 @@ impl Index {
         self.0.get(place).map(|pair| pair.1 as usize)
     }
 }
+
+/// Name of a kind, as in JSON.
+pub(super) fn word(kind: impl serde::Serialize) -> String {
+    serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+}

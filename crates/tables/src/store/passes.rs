@@ -3,7 +3,8 @@
 //! Responsible for: a table of passes and one of step times, written and read back exactly. Rejects unknown
 //! kinds.
 
-use super::{Part, Store, json};
+use super::sealed::json;
+use super::{Part, Store};
 use crate::parquet::{Field, Table, Values, text_of, write};
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_profiler::trace::{Impossible, Times, some};

@@ -3,7 +3,8 @@
 //! Responsible for: a rank's columns in five parts, and a sixth if host rows name streams, written and read
 //! back exactly. The reader checks all indices, because analyses rely on them.
 
-use super::{Part, Store, json};
+use super::sealed::json;
+use super::{Part, Store};
 use crate::parquet::{Field, Table, Values, text_of, write};
 use railwright_profiler::job::Member;
 use railwright_profiler::trace::{

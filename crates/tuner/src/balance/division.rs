@@ -3,8 +3,9 @@
 //! Responsible for: the step of a division by the calculator, its fit, and, if requested, the best recompute
 //! of every stage under it. Does not propose divisions.
 
-use super::{Options, without_recompute};
-use crate::recompute::{self, policies};
+use super::options::Options;
+use crate::recompute;
+use crate::recompute::policies;
 use railwright_calculator::choices::{Choices, Part, Treatment};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate_with, local_chunks};
@@ -229,3 +230,8 @@ impl<'a> Pricer<'a> {
 
 /// Forward and backward time without layers, and per layer.
 pub(super) type Line = ((f64, f64), (f64, f64));
+
+/// The plan without any recompute, for a solver that selects it.
+pub(crate) fn without_recompute(plan: &Plan) -> Plan {
+    Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() }
+}

@@ -4,7 +4,7 @@
 //! search.
 
 use super::grid::{Grid, Refused};
-use super::judge::{Simulated, Unsimulated};
+use super::simulated::{Simulated, Unsimulated};
 use railwright_network::bill::share::{Cluster as Site, Share, share};
 use railwright_network::bill::warnings_of;
 use railwright_network::failures::Outages;

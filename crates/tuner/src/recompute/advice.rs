@@ -2,7 +2,9 @@
 //!
 //! Responsible for: a few common changes, each tested. Does not search: see `search`.
 
-use super::{Options, Trial, bare, policies, treatments};
+use super::lay::bare;
+use super::trial::Trial;
+use super::{Options, policies, treatments};
 use crate::recompute::best_of_group;
 use railwright_calculator::choices::Choices;
 use railwright_calculator::costing::Costing;

@@ -3,7 +3,7 @@
 //! Responsible for: a lower bound on the pipeline's duration from the minimum time of each stage. Does not
 //! improve the solution.
 
-use super::Trial;
+use super::trial::Trial;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, evaluate, local_chunks};
 use railwright_calculator::memory::StageRoom;

@@ -98,3 +98,10 @@ pub(super) fn plan(bare: &Plan, entries: Vec<StageRecompute>) -> Plan {
     plan.stage_recompute = Some(entries);
     plan
 }
+
+/// The plan without any recompute and activation offload.
+pub(super) fn bare(plan: &Plan) -> Plan {
+    let mut bare = Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() };
+    bare.offload.activations = 0.0;
+    bare
+}

@@ -2,9 +2,13 @@
 
 use super::*;
 use proptest::prelude::*;
+use railwright_calculator::evaluate::evaluate;
+use railwright_spec::plan::RecomputeModule;
 use railwright_spec::plan::{PlanSpec, Schedule, Sharding, is_offered, validate};
 use railwright_spec::precision::DataType;
+use railwright_spec::quantity::Seconds;
 use railwright_spec::{cluster, model};
+use std::collections::BTreeSet;
 
 /// A model reduced to a few layers, so that every choice can be tried.
 fn small(name: &str, layers: usize) -> Model {

@@ -5,7 +5,8 @@
 //! stage, or all of them. Excludes mixed policies within a stage.
 
 use super::flags::{self, Framework};
-use super::{Trial, Variant, lay};
+use super::trial::Trial;
+use super::{Variant, lay};
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 use railwright_spec::problem::Problem;
 

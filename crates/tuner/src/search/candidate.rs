@@ -2,13 +2,13 @@
 //!
 //! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Does not search.
 
-use super::engine::{Objective, Search};
-use super::families::{Changes, Family, Tie};
+use super::families::{Changes, Family, Tie, difference_band};
+use super::options::Objective;
 use super::strategy::Strategy;
+use super::task::Search;
 use crate::simplicity::{UnusualFeature, UnusualFeatures, complexity};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
-use railwright_calculator::intervals::differences;
 use railwright_calculator::memory::{MemoryInput, Peak, SoftwareCatalogue, peak, retry_slowdown};
 use railwright_calculator::money::device_price;
 use railwright_spec::Portable as _;
@@ -117,13 +117,6 @@ pub fn sort(candidates: &mut [Candidate], objective: Objective) {
         let by = |objective| a.score(objective).total_cmp(&b.score(objective));
         by(objective).then(by(Objective::Time)).then(a.devices.cmp(&b.devices))
     });
-}
-
-/// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is
-/// common to both and cancels. Two of three pairs of measured layouts of the software generation are within
-/// it ([`railwright_calculator::intervals::differences`]).
-pub fn difference_band(software: &str) -> f64 {
-    differences::difference_band(software).portable_exp_m1()
 }
 
 /// Marks the candidates that tie with the best one: in time, within the error between layouts; in memory,

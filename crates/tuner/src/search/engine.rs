@@ -4,103 +4,27 @@
 //! end runs pieces concurrently.
 
 use super::candidate::{self, Candidate, Miss};
+use super::entry::{Entry, Score};
 use super::families::{Families, Tie};
 use super::incumbent::Incumbent;
+use super::options::{Objective, Options};
 use super::pieces::{self, Degrees};
-use super::results::{self, Counters, Entry, Front, Results, Score, ShortList};
+use super::results::{self, Counters, Front, Results, ShortList};
 use super::shapes::Shapes;
 use super::space::Space;
-use super::strategy::Strategy;
+use super::task::{Search, Worker};
 use super::walk;
 use crate::simplicity::UnusualFeatures;
 use railwright_calculator::costing::Machine;
-use railwright_calculator::memory::{
-    MemorySoftware, Peak, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting,
-};
-use railwright_calculator::operators::ProductMemo;
-use railwright_calculator::prepared::{Buffers, LayerMemo};
-use railwright_calculator::schedule::ChunkCost;
-use railwright_calculator::software::{self, Software};
+use railwright_calculator::memory::{Peak, SoftwareCatalogue, probability_of_fitting};
+use railwright_calculator::prepared::Buffers;
+use railwright_calculator::software;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Segment};
+use railwright_spec::plan::Segment;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Dollars;
 use serde::Serialize;
 use std::sync::Arc;
-
-/// Objective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Objective {
-    /// Minimum time of a step.
-    Time,
-    /// Minimum dollars for a number of tokens.
-    Dollars,
-    /// Minimum number of devices.
-    Devices,
-    /// Maximum free memory.
-    Headroom,
-}
-
-/// Options of a search.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
-    /// Objective of the search.
-    pub objective: Objective,
-    /// Number of layouts to return.
-    pub keep: usize,
-    /// True to keep all layouts that differ only in details (placement, recompute, shard groups), false to
-    /// keep the best of them.
-    pub every_detail: bool,
-    /// Minimum probability of fitting.
-    pub fit_probability: f64,
-    /// True to return the front of time and memory, for a front with headroom. It takes longer: slow
-    /// strategies with little memory cannot be pruned.
-    pub front: bool,
-    /// Price of a device-hour. `None` selects the accelerator's typical one.
-    pub price_per_device_hour: Option<Dollars>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            objective: Objective::Time,
-            keep: 10,
-            every_detail: false,
-            fit_probability: SURE_TO_FIT,
-            front: false,
-            price_per_device_hour: None,
-        }
-    }
-}
-
-/// One model, one cluster, one space.
-#[derive(Clone, Debug)]
-pub struct Search<'a> {
-    /// Trained model.
-    pub model: &'a Model,
-    /// Cluster of the run.
-    pub cluster: &'a Cluster,
-    /// Searched strategies.
-    pub space: Space,
-    /// Options of the search.
-    pub options: Options,
-    pub(super) machine: Machine,
-    /// Machine for the final prices of candidates, if it differs from the search's.
-    pricing: Option<Machine>,
-    pub(super) software: &'static Software,
-    pub(super) memory: &'static MemorySoftware,
-    pieces: Vec<Degrees>,
-    refused: u64,
-    /// The tie, and the number of rows of families to return. `None` if no rows are requested.
-    families: Option<(Tie, usize)>,
-    /// Lower bound on the time of any strategy of each piece, if known.
-    least: Vec<f64>,
-    /// Cached layers, shared by all threads and by the search for rows of families.
-    pub(super) layers: Arc<LayerMemo>,
-}
 
 /// Minimum number of candidates for slow pricing, if fast pricing found that many, and the batch size.
 const RUNNERS: usize = 50;
@@ -117,46 +41,6 @@ pub struct Runners {
     pub is_proven: bool,
     /// True if it was stopped early.
     pub is_stopped: bool,
-}
-
-/// Buffers of one thread.
-#[derive(Debug)]
-pub struct Worker {
-    pub(super) plan: Plan,
-    pub(super) buffers: Buffers,
-    pub(super) scratch: Vec<ChunkCost>,
-    /// The strategy timed last, except for sharding, if its passes are those of every sharding below stage
-    /// 3.
-    pub(super) timed: Option<Strategy>,
-    /// The best entries of the thread in all its pieces, used as bounds.
-    pub(super) best: ShortList,
-    pub(super) front: Front,
-    /// The nearest misses of the thread in all its pieces, used as bounds.
-    pub(super) misses: ShortList,
-    /// Cached shapes.
-    pub(super) shaped: Shapes,
-    /// Cached prices of GEMMs.
-    pub(super) products: Arc<ProductMemo>,
-    /// The thread's rows of families, if requested.
-    pub(super) families: Option<Families>,
-}
-
-impl Worker {
-    /// The worker with the buffers of an earlier one: compiled schedules are valid for any search.
-    #[must_use]
-    pub fn reusing(self, buffers: Buffers) -> Self {
-        Self { buffers, ..self }
-    }
-
-    /// The buffers, for a later worker.
-    pub fn into_buffers(self) -> Buffers {
-        self.buffers
-    }
-
-    /// Tests whether the thread has found anything that fits.
-    pub(super) fn found_any(&self) -> bool {
-        self.best.threshold().is_finite() || !self.best.entries().is_empty()
-    }
 }
 
 /// Result of a search.

@@ -7,7 +7,7 @@
 //! in use. Then come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are
 //! ordered by time. The first layout of each family is its row. Does not search or price.
 
-use super::results::Entry;
+use super::entry::Entry;
 use super::strategy::Strategy;
 use crate::simplicity::{Complexity, UnusualFeatures};
 use railwright_calculator::intervals::differences;
@@ -297,10 +297,17 @@ impl Families {
     }
 }
 
+/// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is
+/// common to both and cancels. Two of three pairs of measured layouts of the software generation are within
+/// it ([`railwright_calculator::intervals::differences`]).
+pub fn difference_band(software: &str) -> f64 {
+    differences::difference_band(software).portable_exp_m1()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::strategy::Split;
+    use crate::search::split::Split;
     use crate::simplicity::UnusualFeature;
     use railwright_spec::plan::{ContextKind, Overlap, RankOrder, Schedule, Sharding};
 

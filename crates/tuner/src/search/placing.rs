@@ -3,12 +3,13 @@
 //! Responsible for: rank orders with the relevant parts of domains, recomputed layers, the rules of validity,
 //! and pruning of strictly worse strategies. Does not price.
 
-use super::engine::{Search, Worker};
+use super::entry::Score;
 use super::families::Family;
 use super::incumbent::Incumbent;
-use super::results::Score;
 use super::shapes::Shape;
-use super::strategy::{Split, Strategy};
+use super::split::Split;
+use super::strategy::Strategy;
+use super::task::{Search, Worker};
 use crate::simplicity::UnusualFeatures;
 use railwright_calculator::memory::MemoryInput;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, validate};

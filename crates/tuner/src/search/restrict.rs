@@ -5,7 +5,7 @@
 
 use super::counts::Counts;
 use super::space::{Policy, Shardings, Space};
-use super::strategy::Split;
+use super::split::Split;
 use railwright_spec::plan::Recompute;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Field, Value};

@@ -2,9 +2,9 @@
 //!
 //! Responsible for: short lists, fronts, near misses and counters, and their merging. Does not evaluate.
 
+use super::entry::{Entry, Score};
 use super::families::Families;
 use super::pieces::Degrees;
-use super::strategy::{Key, Strategy};
 use serde::Serialize;
 
 /// Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
@@ -47,48 +47,6 @@ impl Counters {
         self.dominated += other.dominated;
         self.timed += other.timed;
     }
-}
-
-/// A strategy with its evaluation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
-    /// The choices.
-    pub strategy: Strategy,
-    /// Step time in seconds, including the slowdown near the memory limit: the sort key.
-    pub time: f64,
-    /// Bytes reported by the device with the largest need.
-    pub memory: f64,
-}
-
-impl Entry {
-    /// Sort key of an entry for a score.
-    fn order(&self, score: Score) -> (f64, f64, Key) {
-        match score {
-            Score::Time => (self.time, self.memory, self.strategy.key()),
-            Score::Memory => (self.memory, self.time, self.strategy.key()),
-        }
-    }
-
-    fn score(&self, score: Score) -> f64 {
-        match score {
-            Score::Time => self.time,
-            Score::Memory => self.memory,
-        }
-    }
-
-    fn is_before(&self, other: &Self, score: Score) -> bool {
-        let (a, b) = (self.order(score), other.order(score));
-        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)).is_lt()
-    }
-}
-
-/// Sort key of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
-    /// Time, ascending.
-    Time,
-    /// Memory, ascending.
-    Memory,
 }
 
 /// The best few entries, one per layout unless every detail is requested.

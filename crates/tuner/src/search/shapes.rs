@@ -4,7 +4,7 @@
 
 use super::counts::Counts;
 use super::space::{Policy, Space};
-use super::strategy::Split;
+use super::split::Split;
 use crate::simplicity::has_unequal_chunks;
 use railwright_calculator::memory::{StageLayout, StageSplit, layers_per_chunk};
 use railwright_calculator::stage;

@@ -6,7 +6,7 @@
 //! to tensor parallelism. Does not combine dimensions: see the pieces.
 
 use super::counts::Counts;
-use super::strategy::Split;
+use super::split::Split;
 use railwright_calculator::defaults;
 use railwright_calculator::software::{Offers, Software};
 use railwright_spec::cluster::Cluster;

@@ -3,24 +3,12 @@
 //! Responsible for: conversion of choices to a plan and to a deterministic sort key. Does not evaluate.
 
 use super::space::{Policy, Space};
+use super::split::Split;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{
     ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers,
     end_balanced_layers,
 };
-
-/// Assignment of layers to virtual stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Split {
-    /// The same number on each; requires that layers divide.
-    Even,
-    /// As even as possible, with fewer at the two ends (Llama 3 405B).
-    ShortEnds,
-    /// The last one has fewer layers, by the cost of the head.
-    LightHead,
-    /// The split of the plan.
-    Given,
-}
 
 /// Every searched choice.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@
 //! faster.
 
 mod group;
+mod piece;
 mod place;
 mod rungs;
 
@@ -20,22 +21,23 @@ use super::choices::{
     switches,
 };
 use super::counts::divisors;
-use super::engine::{Search, Worker};
+use super::entry::{Entry, Score};
 use super::families::Family;
 use super::floor::Floor;
 use super::incumbent::Incumbent;
 use super::pieces::Degrees;
 use super::placing::{input, is_possible, placements, set_layers};
-use super::results::{Entry, Results, Score};
-use super::shapes::{Shape, Shaped};
+use super::results::Results;
+use super::shapes::Shape;
 use super::strategy::Strategy;
+use super::task::{Search, Worker};
 use crate::simplicity::{TIGHT, UnusualFeature, UnusualFeatures, complexity, has_short_context};
+use piece::Piece;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::memory::{ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown};
 use railwright_calculator::prepared::{Priced, Setting, step_time, step_time_again, time_outside_passes};
 use railwright_spec::plan::{Layout, Overlap, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
-use std::sync::Arc;
 
 /// A place with a shape, and the lower bound on its strategies.
 #[derive(Clone, Copy)]
@@ -43,21 +45,6 @@ struct Node {
     bound: f64,
     place: usize,
     shape: usize,
-}
-
-/// Context common to all nodes of a piece.
-struct Piece<'s, 'a> {
-    search: &'s Search<'a>,
-    degrees: Degrees,
-    shardings: Vec<Sharding>,
-    /// The families of its strategies: unsharded and sharded parameters.
-    families: Vec<Family>,
-    /// Bytes per parameter by sharding, in the slots of [`group::slot`].
-    bytes: [Vec<ParameterBytes>; 4],
-    /// Sequences per micro-batch, with the resulting shapes.
-    shapes: Vec<(u64, Arc<Shaped>)>,
-    template: Costing<'s>,
-    floor: Floor,
 }
 
 /// Promise of a piece: the lowest bound over its shapes at the smallest micro-batch, in seconds.

@@ -1,6 +1,5 @@
 //! Variable parameters: each has a name, a value, and the effect of a multiple of it.
 
-use super::Kind;
 use crate::flows::OnTopology;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::software::Software;
@@ -10,6 +9,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -285,4 +285,17 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
         );
         list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
     }
+}
+
+/// Kind of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Hardware of the machine.
+    Hardware,
+    /// Host: launches, and its time per step.
+    Host,
+    /// Efficiency of the software generation.
+    Software,
 }

@@ -4,7 +4,8 @@
 //! Both start at once; a step ends at the start of its own next one. Only steps within the time in which both
 //! run are counted. Rejects devices that belong to both.
 
-use super::{Prepared, Setting, Staged};
+use super::staged::Staged;
+use super::{Prepared, Setting};
 use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
 use railwright_network::traffic::RankPlacement;
 use railwright_spec::cluster::Cluster;

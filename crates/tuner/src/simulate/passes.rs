@@ -4,7 +4,7 @@
 //! the messages between stages. The order of passes is that of the calculator's schedule.
 
 use super::classes::{Classes, Dim, Part, When};
-use super::{Moved, Staged};
+use super::staged::{Moved, Staged};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, pipeline};
 use railwright_calculator::schedule::{ChunkCost, OperationKind, TimedOperation, simulate};

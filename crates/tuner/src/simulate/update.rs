@@ -4,9 +4,9 @@
 //! Responsible for: the earliest start of each of these, as in `railwright_calculator::sharding`. Does not
 //! price them.
 
-use super::Staged;
 use super::classes::{Classes, Dim, When};
 use super::passes::{Backward, StageEnds, exchange};
+use super::staged::Staged;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::sharding::StageUpdate;

@@ -6,9 +6,8 @@
 //! reported, not replaced.
 
 use super::change::{Amount, Change, Setting};
-use super::facts;
-use super::names::Slow;
-use super::price;
+use super::changed::{Changed, SlowMember};
+use super::{facts, price};
 use crate::flows::OnTopology;
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{Cluster, accelerator_by_name, preset_names};
@@ -30,23 +29,6 @@ pub struct Baseline<'a> {
     pub read: ReadConfig<'a>,
     /// The topology on which collectives are simulated. `None` selects the closed form.
     pub network: Option<&'a OnTopology>,
-}
-
-/// A changed run that is possible.
-#[derive(Clone, Debug)]
-pub(super) struct Changed {
-    pub(super) run: Run,
-    pub(super) slow: Vec<SlowMember>,
-    /// Warnings about the plan.
-    pub(super) warnings: Vec<Warning>,
-}
-
-/// A slow member, with its share of the normal rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SlowMember {
-    pub(super) what: Slow,
-    pub(super) index: Option<u64>,
-    pub(super) rate: f64,
 }
 
 /// Reason why a change cannot be evaluated.

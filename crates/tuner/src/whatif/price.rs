@@ -1,6 +1,6 @@
 //! Estimate of a changed run, with slow members in their place, or in the place with the largest effect.
 
-use super::apply::{Changed, SlowMember};
+use super::changed::{Changed, SlowMember};
 use super::names::Slow;
 use super::summary::{Priced, parts, summarize};
 use crate::flows::{OnTopology, machine_on};

@@ -4,6 +4,7 @@ pub(crate) mod compared;
 pub(crate) mod open;
 pub(crate) mod page;
 
+use crate::commands::runner::Runner;
 use crate::exit::{Failure, Outcome, of_fit};
 use crate::printer::{self, Printer};
 use crate::{args, run};
@@ -12,7 +13,11 @@ use railwright_reports::estimate::{Estimated, measured, picture, why};
 use railwright_spec::problem::Problem;
 
 /// Estimates a run. The outcome is `No` if the plan does not fit, and has its own code if that is at risk.
-pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
+pub(crate) fn run(
+    arguments: &args::Estimate,
+    commands: Runner,
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
     if !arguments.compare.is_empty() && !printer::is_page(&arguments.output) {
         let problem = Problem::new("two scenarios are compared only in an HTML report");
         let hint = "add `--format html`; at the terminal `railwright whatif --change` compares plans";
@@ -58,7 +63,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         }
     }
     if printer::is_page(&arguments.output) {
-        printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
+        printer.data(&page::page(&estimated, arguments, commands)?, arguments.output.output.as_deref())?;
     } else {
         printer.answer(&estimated, &arguments.output)?;
     }

@@ -1,5 +1,6 @@
 //! `profile`: breakdown of a job's time, from its traces.
 
+mod one_step;
 pub(crate) mod range;
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
@@ -7,22 +8,20 @@ use crate::commands::recorded::query;
 use crate::commands::recorded::{hang, joining, log, pipeline, profiled};
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
-use crate::input::opened::{Opened, Read, no_rank, open};
+use crate::input::opened::{Opened, no_rank, open};
 use crate::input::traces::Loaded;
 use crate::printer::Printer;
 use crate::{args, input};
+use one_step::{no_digest, question, read, run_of};
 use railwright_commands::{needs, within};
 use railwright_profiler::job::Family;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::readers::{Keep, Recording};
-use railwright_profiler::timeline::{self, Question};
-use railwright_profiler::view::Tables;
+use railwright_profiler::timeline;
 use railwright_report::SCHEMA_VERSION;
 use railwright_reports::monitored::Monitored;
 use railwright_reports::profile::Shown;
-use railwright_spec::run::Run;
-use std::sync::Arc;
 
 /// Traces, else recordings of other commands, whose result is given.
 const WANTED: Wanted = Wanted::one(
@@ -110,38 +109,6 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
     printer.data(&text, arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
-}
-
-/// The job of a request about one step.
-fn read(arguments: &args::Profile, tables: &Tables, printer: &Printer) -> Result<Arc<Read>, Failure> {
-    let run = run_of(arguments)?;
-    profiled::read_as(&arguments.paths, "profile", (&arguments.reading, run.as_ref()), tables, printer)
-}
-
-/// The traced run, if it was passed.
-fn run_of(arguments: &args::Profile) -> Result<Option<Run>, Failure> {
-    arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()
-}
-
-/// A digest of a trace has no spans.
-fn no_digest(read: &Read) -> Result<(), Failure> {
-    let Some(digest) = read.job.members.iter().find(|member| member.trace.identity.digest) else {
-        return Ok(());
-    };
-    let problem = railwright_spec::problem::Problem::new(railwright_profiler::digest::LEFT_OUT);
-    Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into())
-}
-
-/// Shown part of one step.
-fn question(arguments: &args::Profile, options: &Options) -> Result<Question, Failure> {
-    Ok(Question {
-        step: arguments.step,
-        steps: options.steps,
-        ranks: arguments.rank.clone(),
-        window: arguments.cut.window()?,
-        most_spans: arguments.cut.most_spans as usize,
-        host: arguments.host,
-    })
 }
 
 /// The result of the command for such recordings, if none of them is the trace of a rank.

@@ -6,12 +6,13 @@
 use super::line::interface;
 use super::start;
 use crate::args::Command;
+use crate::commands::runner::Runner;
 use crate::exit::Failure;
 use crate::input::access::{self, Seen};
 use crate::input::given::Given;
 use crate::input::jobs_found;
+use crate::limits;
 use crate::printer::{Listener, Printer};
-use crate::{commands, limits};
 use bytes::Bytes;
 use railwright_commands::typed;
 use railwright_server::{Asked, Backend, Caller, Kept, Question, Reply, Watch, media_of};
@@ -52,14 +53,15 @@ type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
 
 /// The commands of the program, for requests.
 pub(super) struct Commands {
+    run: Runner,
     given: Given,
     restrict: Restrict,
     kept: Kept<Seen>,
 }
 
 impl Commands {
-    pub(super) fn new(given: Given, restrict: Restrict) -> Self {
-        Self { given, restrict, kept: Kept::default() }
+    pub(super) fn new(run: Runner, given: Given, restrict: Restrict) -> Self {
+        Self { run, given, restrict, kept: Kept::default() }
     }
 }
 
@@ -78,7 +80,7 @@ impl Backend for Commands {
             Err(problem) => return asked.refused(problem),
         };
         access::note();
-        let reply = answer(&command, asked, watch);
+        let reply = answer(self.run, &command, asked, watch);
         self.kept.keep(key, &reply, access::noted());
         reply
     }
@@ -114,12 +116,12 @@ impl Backend for Commands {
 }
 
 /// Runs a command for a client other than a terminal.
-fn answer(command: &Command, Asked { line, media, .. }: Asked, watch: &Arc<Watch>) -> Reply {
+fn answer(run: Runner, command: &Command, Asked { line, media, .. }: Asked, watch: &Arc<Watch>) -> Reply {
     let listener = Listener::new(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     crate::run::launch::forget();
     let open = limits::Open::new();
-    let end = commands::run(command, &printer);
+    let end = run(command, &printer);
     drop(open);
     crate::run::launch::forget();
     let outcome = match end {

@@ -4,7 +4,7 @@
 //! activations by name, RMSNorm, and an untied head.
 
 use super::super::arguments::{Argument, Arguments};
-use super::value;
+use super::stated::value;
 use crate::Draft;
 use crate::shell::Word;
 

@@ -136,7 +136,7 @@ pub(super) fn overlaps_experts(run: &Run) -> bool {
 
 /// Ranks that share each expert: one if experts have biases.
 pub(super) fn expert_tensor_parallel(run: &Run) -> u64 {
-    let is_biased = super::model::has_biases(&run.model);
+    let is_biased = super::weights::has_biases(&run.model);
     if is_biased { 1 } else { run.plan.expert_tensor_parallel }
 }
 

@@ -3,96 +3,15 @@
 //! Responsible for: the Megatron-LM flags of these, from a table of generations, and conflicts with the plan.
 //! Their effect is in the calculator.
 
-use super::super::generation::IN_PLACE_LOSS;
 use super::Group;
 use super::choices::{has, offloaded_layers, overlaps_experts, recompute_words};
 use crate::Lost;
+use crate::megatron::features::{Features, Graphs, IN_PLACE_LOSS, features};
 use railwright_spec::model::{FeedForward, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use railwright_spec::software;
-
-/// Table of generations with their kernel features.
-const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
-
-/// Kernel features assumed for a generation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::megatron) struct Features {
-    /// Permutation, router and cross entropy run as fused kernels.
-    pub(in crate::megatron) fusions: bool,
-    /// Tokens travel through a fused dispatcher (DeepEP, HybridEP).
-    pub(in crate::megatron) fused_dispatch: bool,
-    /// Each rank gathers the tokens of its expert group.
-    pub(in crate::megatron) gathers_tokens: bool,
-    /// Share of a step in CUDA graphs.
-    pub(in crate::megatron) graphs: Graphs,
-}
-
-/// Share of a step in CUDA graphs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Graphs {
-    /// No graphs.
-    #[default]
-    None,
-    /// Parts of layers.
-    Partial,
-    /// The whole iteration.
-    Full,
-}
-
-impl Graphs {
-    /// The share that an implementation and its scope have. Up to 2025 the whole iteration was a scope of the
-    /// `local` implementation, and graphs of generation alone are another scope: neither is a share of
-    /// layers. Source: Megatron-Core, `transformer_config.py`.
-    pub(crate) fn of(implementation: &str, scope: &[String]) -> Self {
-        let has = |part: &str| {
-            scope.iter().any(|word| {
-                word.split([' ', ',', '+']).any(|word| word.trim_matches(['[', ']', '"', '\'']) == part)
-            })
-        };
-        match implementation {
-            "none" => Self::None,
-            "full_iteration" => Self::Full,
-            // Its graphs are those of layers in every scope.
-            "transformer_engine" | "external_cuda_graph" => Self::Partial,
-            _ if has("full_iteration") => Self::Full,
-            _ if has("full_iteration_inference") => Self::None,
-            _ => Self::Partial,
-        }
-    }
-
-    /// The feature of the software that stands for the share.
-    pub(crate) const fn feature(self) -> &'static str {
-        match self {
-            Self::None => "no-cuda-graphs",
-            Self::Partial => "partial-cuda-graphs",
-            Self::Full => "cuda-graphs",
-        }
-    }
-}
-
-/// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a
-/// row have none.
-pub(in crate::megatron) fn features(stack: &str) -> Features {
-    let generation = software::generation_of(stack);
-    let has = |feature: &str| software::features_of(stack).any(|name| name == feature);
-    let row = TABLE.lines().skip(1).find(|line| line.split(',').next() == Some(generation));
-    let cell = |index: usize| row.and_then(|row| row.split(',').nth(index)).unwrap_or_default();
-    Features {
-        fusions: cell(1) == "yes",
-        fused_dispatch: cell(2) == "flex" || has("fused-dispatch"),
-        gathers_tokens: has("allgather-dispatch"),
-        graphs: match cell(3) {
-            _ if has("no-cuda-graphs") => Graphs::None,
-            _ if has("partial-cuda-graphs") => Graphs::Partial,
-            _ if has("cuda-graphs") => Graphs::Full,
-            "partial" => Graphs::Partial,
-            "full" => Graphs::Full,
-            _ => Graphs::None,
-        },
-    }
-}
 
 /// The flags, and the omitted settings.
 pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
@@ -223,6 +142,7 @@ fn modules(run: &Run) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::megatron::features::TABLE;
 
     /// The calculator's table has every generation of this one, and both agree.
     #[test]

@@ -4,6 +4,7 @@ use super::super::lists;
 use super::Group;
 use super::choices::expert_tensor_parallel;
 use super::structure::{self, Structure};
+use super::weights::{has, has_biases};
 use railwright_spec::model::{
     Activation, Attention, FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Mlp, Model, Norm,
     Position, Span, Weight,
@@ -139,16 +140,6 @@ fn widths(model: &Model) -> Option<&Mlp> {
         _ => None,
     });
     dense.or_else(|| first(model, experts_of).map(|moe| &moe.expert))
-}
-
-fn has(model: &Model, names: &[&str]) -> bool {
-    let named = |weight: &Weight| names.iter().any(|name| weight.name.ends_with(name));
-    model.layer_kinds.iter().any(|layer| layer.weights.iter().any(named))
-}
-
-/// Tests whether matrices other than queries, keys and values have biases.
-pub(super) fn has_biases(model: &Model) -> bool {
-    has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"])
 }
 
 fn latent_flags(latent: &LatentAttention, group: &mut Group) {

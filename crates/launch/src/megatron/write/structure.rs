@@ -40,7 +40,7 @@ impl Structure {
             ));
         }
         let biased_router = any(&|layer| layer.weights.iter().any(|weight| weight.name == "router.bias"));
-        if biased_router && !super::model::has_biases(model) {
+        if biased_router && !super::weights::has_biases(model) {
             return Err("its routers have biases if all matrices have them".to_owned());
         }
         if any(&|layer| layer.parallel_residual) {

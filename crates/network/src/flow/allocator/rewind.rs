@@ -10,44 +10,14 @@
 //! remaining capacity. Slower flows are not touched. Filling them again below faster flows could freeze them
 //! at a link that is full only with these: a false bottleneck.
 
-use super::filling::Level;
+use super::Allocator;
 use super::routes::Hop;
-use super::{Allocator, NONE, Pass};
+use super::state::{NONE, Pass};
 
 /// Flows with rates below a level by less than this share are opened with it.
 const LEVEL: f64 = 1e-9;
 /// Steps of the iteration for the level of a link.
 const STEPS: u32 = 8;
-
-/// The order of the last filling.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Order {
-    /// True if the last solution filled all flows in order.
-    pub(super) is_kept: bool,
-    /// Flows from the slowest to the fastest.
-    frozen: Vec<u32>,
-    /// For each link of each of them, the capacity that was left before it froze.
-    left: Vec<f64>,
-}
-
-impl Order {
-    /// Records that a flow freezes at a rate on its links.
-    pub(super) fn freeze(&mut self, slot: u32, rate: f64, route: &[Hop], levels: &mut [Level]) {
-        if self.is_kept {
-            self.frozen.push(slot);
-            self.left.extend(route.iter().map(|hop| {
-                let level = &mut levels[hop.link as usize];
-                let left = level.left;
-                level.freeze(rate, hop.share);
-                left
-            }));
-        } else {
-            for hop in route {
-                levels[hop.link as usize].freeze(rate, hop.share);
-            }
-        }
-    }
-}
 
 impl Allocator {
     /// The lowest rate at which filling differs from the last solution.

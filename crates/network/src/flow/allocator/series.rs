@@ -4,27 +4,9 @@
 //! its NIC and on to a leaf are such a pair on most networks: routes become shorter by a quarter. A route
 //! with one link of a pair alone separates it for good.
 
+use super::Allocator;
 use super::routes::Hop;
-use super::{Allocator, NONE, Pass};
-
-/// The other link of a pair.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Series {
-    /// [`NONE`] without one.
-    mate: u32,
-    /// True if the other one precedes it on routes.
-    is_second: bool,
-    /// True if a flow has ever passed.
-    is_used: bool,
-    /// True if only the other one has flows.
-    pub(super) is_left_out: bool,
-}
-
-impl Default for Series {
-    fn default() -> Self {
-        Self { mate: NONE, is_second: false, is_used: false, is_left_out: false }
-    }
-}
+use super::state::{NONE, Pass, Series};
 
 impl Allocator {
     /// Pairs links that no flow has passed before, and separates pairs that a route does not pass in

@@ -8,7 +8,8 @@
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
-use super::{Detail, class};
+use super::Detail;
+use crate::topology::graph::class;
 
 /// First links of each fabric, ordered by plane, then by fabric.
 #[derive(Clone, Debug, PartialEq)]

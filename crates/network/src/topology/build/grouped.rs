@@ -6,7 +6,7 @@ use super::super::design::Design;
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
 use super::super::global::Wiring;
 use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
-use super::{class, nth};
+use crate::topology::graph::{class, nth};
 
 /// Links of a dragonfly.
 #[derive(Clone, Debug, PartialEq)]

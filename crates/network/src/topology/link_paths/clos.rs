@@ -4,7 +4,7 @@
 //! Excludes the links of NICs, which are the same for every family, and links of single cables above spines
 //! below top switches (`walk`).
 
-use super::super::build::{ClosLayout, nth};
+use super::super::build::ClosLayout;
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::LinkId;
@@ -12,6 +12,7 @@ use super::super::hash::Choices;
 use super::super::kind::Routing;
 use super::super::route::Route;
 use super::Message;
+use crate::topology::graph::nth;
 use std::ops::Range;
 
 pub(super) struct LinkPath<'a> {

@@ -3,13 +3,13 @@
 //! Responsible for: the order of dimensions (fixed, by hash, or all orders with equal shares) and the nearer
 //! side of each ring. Excludes adaptive detours.
 
-use super::super::build::nth;
 use super::super::graph::LinkId;
 use super::super::hash::Choices;
 use super::super::kind::Routing;
 use super::super::route::Route;
 use super::super::torus::Torus;
 use super::Message;
+use crate::topology::graph::nth;
 use std::collections::BTreeMap;
 
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

@@ -4,9 +4,8 @@
 
 use super::super::graph::Layer;
 use super::super::torus::Torus;
-use super::{Canvas, LEFT, RIGHT, WIDTH, shown};
-use railwright_spec::Portable as _;
-use railwright_spec::human;
+use super::canvas::{Canvas, LEFT, RIGHT, WIDTH, shown};
+use railwright_spec::{Portable as _, human};
 use std::f64::consts::TAU;
 
 /// `count` groups on a circle (or `noun`, if they have another name), all joined or all separate.

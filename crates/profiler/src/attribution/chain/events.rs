@@ -4,7 +4,7 @@
 //! steps, and own times between them. Does not join ranks: the last starts of collectives are given.
 
 use super::super::launches::with_unrecorded;
-use super::{Behind, Chains, Event, What};
+use crate::attribution::event::{Behind, Chains, Event, What};
 use crate::joined::Joined;
 use crate::matching::{Lane, Part};
 use crate::occupancy::{Intervals, Occupancy};

@@ -3,7 +3,7 @@
 //! Responsible for: holding one entry at a time as a tree of values, because such a tree takes thirty times
 //! the bytes of its text. Damaged dumps are left to [`super::Salvage`].
 
-use super::super::{Content, Entries};
+use crate::flight::entries::{Content, Entries};
 use crate::trace::ReadReport;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};

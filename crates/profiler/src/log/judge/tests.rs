@@ -58,7 +58,7 @@ fn a_real_log_is_read_whole() {
     assert_eq!(judged.warnings[0].id, "trace-unknown-mfu");
 }
 
-use super::super::lines::Timer;
+use crate::log::report::Timer;
 
 #[test]
 fn slow_steps_are_found_with_what_they_cost() {

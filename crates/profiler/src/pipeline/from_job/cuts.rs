@@ -7,7 +7,7 @@
 //! when the device and its input were ready. Excludes intervals far shorter than the others: they belong to
 //! no micro-batch.
 
-use super::Found;
+use super::found::Found;
 use crate::launches::launches;
 use crate::passes::PassKind;
 use crate::phases::{host_phases, phases};

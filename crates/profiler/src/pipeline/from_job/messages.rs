@@ -4,7 +4,7 @@
 //! belongs to the pass that began before it, a receive to the pass that begins after it. Excludes ranks of
 //! several chunks, and counts that do not fit the passes of their stage: then there are no messages.
 
-use super::Found;
+use super::found::Found;
 use crate::passes::{Pass, PassKind};
 use crate::trace::{GpuKind, HostKind, RankTrace};
 use railwright_step::CollectiveKind;

@@ -3,7 +3,7 @@
 //! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise
 //! from names, groups and messages. Ignores a layout of a different size; `join` warns about it.
 
-use super::Found;
+use super::found::Found;
 use crate::Job;
 use crate::groups::{Groups, Layout};
 use crate::joined::Joined;

@@ -14,7 +14,8 @@
 //! Does not join successive passes of one rank, or compute of several stages or replicas: each may have a
 //! cause of its own.
 
-use super::{Found, excess};
+use super::Found;
+use super::found::excess;
 use crate::passes::{Pass, PassKind};
 use crate::replay::Replay;
 use std::collections::BTreeMap;

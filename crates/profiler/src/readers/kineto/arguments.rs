@@ -3,7 +3,7 @@
 //! Responsible for: selecting the members that the profiler uses from the many that traces contain. Does not
 //! interpret them.
 
-use super::scan;
+use crate::readers::scan;
 
 /// The used members of `args` as written, without quotes; empty if missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Responsible for: the members of an event's object, in any order, and finding the next event after a
 //! damaged one. Does not read `args`; it only locates them.
 
-use super::scan::{self, Stop, Text};
+use crate::readers::scan::{self, Stop, Text};
 
 /// An event as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use super::collective::{self, Groups};
 use super::event::Event;
 use super::numbers;
 use super::rows::{Begun, Open, Processes, Threads};
-use super::scan::{self, Text};
 use crate::inputs;
 use crate::readers::Keep;
+use crate::readers::scan::{self, Text};
 use crate::trace::{
     CollectiveCall, DamageKind, GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind,
     LIMIT, NONE, ReadReport,

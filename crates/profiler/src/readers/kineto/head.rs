@@ -6,7 +6,7 @@
 use super::collective::{self, Groups};
 use super::numbers;
 use crate::job::FileIdentity;
-use crate::readers::number_after;
+use crate::readers::reader::number_after;
 use crate::trace::{Device, Identity, RankGroup};
 use serde::Deserialize;
 use serde_json::Value;

@@ -4,8 +4,8 @@
 //! numbers: some writers quote process ids, others do not, and both mean the same row.
 
 use super::event::Event;
-use super::scan;
 use crate::NameId;
+use crate::readers::scan;
 use crate::trace::GpuKind;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

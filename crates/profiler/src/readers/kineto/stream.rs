@@ -3,7 +3,7 @@
 //! Responsible for: keeping just enough bytes for one event. A failing stream (a truncated `.gz`) is no
 //! error: content before the failure is kept, and the report contains the failure.
 
-use super::{LONGEST, Parser};
+use super::parser::{LONGEST, Parser};
 use crate::RankTrace;
 use crate::readers::Keep;
 use crate::trace::DamageKind;

@@ -3,8 +3,9 @@
 //!
 //! Responsible for: the mutations, their results, and equality of windowed and whole reading.
 
+use super::Kineto;
+use super::parser::Parser;
 use super::stream::read_by;
-use super::{Kineto, Parser};
 use crate::RankTrace;
 use crate::readers::{Keep, Reader, inflate};
 use crate::trace::{DamageKind, GpuKind, HostKind};

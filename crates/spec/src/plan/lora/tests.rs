@@ -3,6 +3,7 @@
 use super::*;
 use crate::cluster;
 use crate::model::by_name;
+use crate::plan::PlanSpec;
 use proptest::prelude::*;
 
 fn lora(rank: u64, targets: &[&str]) -> Lora {

@@ -4,14 +4,15 @@
 //! Does not time.
 
 use super::super::choices::{splits_shapes, suits};
-use super::super::engine::Worker;
 use super::super::placing::input;
-use super::super::results::{Entry, Results};
+use super::super::results::Results;
 use super::super::shapes::{Shape, Shaped};
 use super::super::strategy::Strategy;
-use super::Piece;
+use super::piece::Piece;
 use super::place::Place;
 use super::rungs::Rungs;
+use crate::search::entry::Entry;
+use crate::search::task::Worker;
 use railwright_calculator::memory::{PeakParts, RankParameters};
 use railwright_spec::plan::{Recompute, Schedule, Sharding};
 

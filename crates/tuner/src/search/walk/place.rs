@@ -3,8 +3,8 @@
 //! Responsible for: parts of a place that are computed on first use. Does not bound or size.
 
 use super::super::bound::{Prefix, StepTerms};
-use super::super::engine::Search;
 use super::super::strategy::Strategy;
+use crate::search::task::Search;
 use crate::simplicity::UnusualFeatures;
 use railwright_calculator::memory::PeakParts;
 use railwright_calculator::prepared::{Priced, Setting};

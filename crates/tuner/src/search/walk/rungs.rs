@@ -3,8 +3,8 @@
 //! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Does not test
 //! the fit.
 
-use super::super::engine::Search;
 use super::super::placing::{input, set_layers};
+use crate::search::task::Search;
 use railwright_calculator::memory::{
     ParameterBytes, Peak, PeakParts, StageLayout, StageParameters, UnshardedStages,
 };

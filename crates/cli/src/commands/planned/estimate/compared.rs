@@ -3,7 +3,7 @@
 //! Responsible for: the second scenario under names of the web UI, and its results, by running the commands.
 //! Does not compare: the web UI shows both.
 
-use crate::commands;
+use crate::commands::runner::Runner;
 use crate::commands::serve::{self, Caller};
 use crate::exit::Failure;
 use crate::printer::{Listener, Printer};
@@ -49,13 +49,13 @@ impl Second {
     }
 
     /// The results that the web UI requests for it: the estimate first.
-    pub(crate) fn answers(&self) -> Result<Vec<Value>, Failure> {
+    pub(crate) fn answers(&self, commands: Runner) -> Result<Vec<Value>, Failure> {
         let given: Map<String, Value> = self
             .parameters
             .iter()
             .map(|(name, value)| (name.clone(), if value == "true" { json!(true) } else { value.clone() }))
             .collect();
-        let estimate = asked(&["estimate"], &given)?;
+        let estimate = asked(commands, &["estimate"], &given)?;
         let warnings: Vec<Value> = estimate["answer"]["warnings"]
             .as_array()
             .into_iter()
@@ -73,13 +73,13 @@ impl Second {
         let explain = |id| (vec!["explain"], Map::from_iter([("id".to_owned(), id)]));
         more.extend(warnings.into_iter().map(explain));
         // Failed results are omitted; the web UI reports that.
-        answers.extend(more.iter().filter_map(|(words, given)| asked(words, given).ok()));
+        answers.extend(more.iter().filter_map(|(words, given)| asked(commands, words, given).ok()));
         Ok(answers)
     }
 }
 
-/// A request of the web UI, with its result.
-fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
+/// A request of the web UI, with its result from the commands.
+fn asked(run: Runner, words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     let refused = |problems: Vec<Problem>| {
         let place =
             |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
@@ -87,7 +87,7 @@ fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     };
     let (command, request) = serve::asked(words, given, None, Caller::Page).map_err(refused)?;
     let listener = Listener::new(Arc::default());
-    let outcome = commands::run(&command, &Printer::with_listener(Arc::clone(&listener)))?;
+    let outcome = run(&command, &Printer::with_listener(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())
         .map_err(|error| Problem::new(format!("the second scenario failed: {error}")))?;
     Ok(json!({

@@ -7,6 +7,7 @@ use crate::args::{self, By, Output, RunArguments};
 use crate::commands::catalogues;
 use crate::commands::planned::estimate::compared::Second;
 use crate::commands::planned::memory;
+use crate::commands::runner::Runner;
 use crate::exit::{Failure, Outcome, of_fit};
 #[cfg(target_family = "wasm")]
 use crate::input;
@@ -32,7 +33,11 @@ fn page_file(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The HTML page.
-pub(crate) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
+pub(crate) fn page(
+    estimated: &Estimated,
+    arguments: &args::Estimate,
+    commands: Runner,
+) -> Result<String, Failure> {
     let file = page_file("report.html");
     let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
     let Some((before, after)) = frame.and_then(|frame| frame.split_once(PLACE)) else {
@@ -53,7 +58,7 @@ pub(crate) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
         let known = |answers: &[Value], one: &Value| {
             answers.iter().any(|a| a["command"] == one["command"] && a["arguments"] == one["arguments"])
         };
-        for one in second.answers()? {
+        for one in second.answers(commands)? {
             if !known(&answers, &one) {
                 answers.push(one);
             }

@@ -1,7 +1,7 @@
 //! `profile --aggregate`: the spans of a range of one step by name, with a tree for a flame graph.
 
+use super::one_step::question;
 use crate::args;
-use crate::commands::recorded::profile::question;
 use crate::exit::{Failure, Outcome};
 use crate::input::opened::AllCores;
 use crate::printer::Printer;
@@ -17,8 +17,8 @@ pub(crate) fn run(
 ) -> Result<Outcome, Failure> {
     let rows = arguments.rows.as_deref().map_or(Ok(Rows::Default), rows)?;
     let question = question(arguments, options)?;
-    let read = crate::commands::recorded::profile::read(arguments, &options.tables, printer)?;
-    crate::commands::recorded::profile::no_digest(&read)?;
+    let read = super::one_step::read(arguments, &options.tables, printer)?;
+    super::one_step::no_digest(&read)?;
     let summed = timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &AllCores)?;
     let title = crate::input::title(&arguments.paths);
     printer.answer(&Shown { title, summed, top: arguments.top }, &arguments.output)?;
