@@ -60,6 +60,7 @@ impl LayerCost {
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
         let kept = Kept {
             last_gemm: costing.software.skips_last_gemm,
+            rest: costing.software.stops_recompute_early,
             no_gemm: costing.plan.recomputes_products(),
             no_exchange: costing.software.recomputes_exchange,
         };

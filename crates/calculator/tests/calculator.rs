@@ -13,6 +13,7 @@ mod one_resolution;
 mod operators;
 mod own_runs;
 mod schedule;
+mod special_attention;
 mod stated_formats;
 mod steps_in_sequence;
 mod tensor_across_domains;

@@ -71,9 +71,11 @@ pub struct Software {
     /// Sustained over burst rate of GEMMs by architecture and width: `Hopper`, `Hopper.fp8`, `default`.
     pub matmul: BTreeMap<String, f64>,
     /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for
-    /// others. A kernel with higher utilization of the matrix units is limited more by power, so the
-    /// rate depends on the kernel too.
+    /// others. Kernels with higher utilization of the matrix units are limited more by power.
     pub attention_rate: BTreeMap<String, f64>,
+    /// Rate of attention with heads wider than 256 relative to narrower ones. No kernel of FlashAttention up
+    /// to version 3 has them, so kernels of Triton or TileLang run.
+    pub wide_attention_rate: f64,
     /// True if one kernel scales, masks and normalizes scores of unfused attention.
     pub fused_softmax: bool,
     /// Maximum number of keys of that kernel, beyond which operators are separate. Absent: no maximum.
@@ -107,6 +109,10 @@ pub struct Software {
     /// need: a compiler removes it as dead code.
     #[serde(default)]
     pub skips_last_gemm: bool,
+    /// True if recompute stops at the last tensor that the backward pass needs, before the last GEMM of a
+    /// layer and before its experts' outputs are combined (`torch.utils.checkpoint`, `early_stop`).
+    #[serde(default)]
+    pub stops_recompute_early: bool,
     /// Bytes per element moved by the clamps before a gated activation, forward and backward, if they are
     /// operators of their own. Absent if the kernel of the activation clamps.
     #[serde(default)]
@@ -147,22 +153,19 @@ pub struct Software {
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
     /// Host microseconds per layer and direction beyond launches: modules, their context managers, hooks and
-    /// nodes of autograd. Kernels of one module share it, so a layer of few large kernels has it as
-    /// well. Zero in compiled layers and in CUDA graphs.
+    /// nodes of autograd. Zero in compiled layers and in CUDA graphs.
     #[serde(default)]
     pub host_us_per_layer: f64,
     /// Additional host microseconds per kernel of a plan with tensor parallelism: dispatch of tensors that
-    /// carry their placement (DTensor). Zero for frameworks whose operators act on local tensors, and
-    /// for compiled layers, which are traced once.
+    /// carry their placement (DTensor). Zero for compiled layers, which are traced once.
     #[serde(default)]
     pub placement_us_per_kernel: f64,
     /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while
     /// receives from a pipeline stage on another node are pending. With one hardware queue, the
     /// collective is launched behind them. Zero if receives have a queue of their own.
     pub pipelined_collective_stall_us: f64,
-    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up
-    /// domains. Ring steps are sequential, and each waits for a host proxy thread. Part of the
-    /// collective, at the rate of collectives.
+    /// Wait in microseconds of each collective for host proxy threads, per rank of a tensor group that spans
+    /// scale-up domains: ring steps are sequential. Part of the collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
     /// Host microseconds per transfer between stages while both ends wait: shapes and types are sent as
     /// separate messages. Zero if shapes are agreed once.
@@ -191,10 +194,9 @@ pub struct Software {
     /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if
     /// shapes stay on the device.
     pub host_us_per_expert_layer: f64,
-    /// Host microseconds per local expert and GEMM where grouped GEMMs are loops over experts: each has its
-    /// launch, its slices and the hooks of its weight. Transformer Engine calls cuBLASLt once per expert
-    /// (`cublaslt_gemm.cu`, `multi_stream_cublas_gemm`, commit d0067d0). Zero where one kernel runs all
-    /// groups, and in CUDA graphs.
+    /// Host microseconds per local expert and GEMM where grouped GEMMs are loops over experts: its launch,
+    /// slices and hooks of its weight (Transformer Engine, `multi_stream_cublas_gemm`, commit d0067d0). Zero
+    /// where one kernel runs all groups, and in CUDA graphs.
     #[serde(default)]
     pub host_us_per_expert_product: f64,
     /// Kernels of routing and permutation per layer and direction.
@@ -220,8 +222,7 @@ pub struct Software {
     /// True if each rank of a ZeRO-1 or ZeRO-2 group broadcasts its updated tensors, one rank after another;
     /// false if all shards are gathered at once.
     pub broadcasts_parameters: bool,
-    /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is
-    /// available for inference.
+    /// True if the optimizer's moments are in pageable host memory between steps, for inference meanwhile.
     #[serde(default)]
     pub parks_moments: bool,
     /// True if full sharding in pipelines keeps parameters gathered over a step by default.
@@ -237,8 +238,7 @@ pub struct Software {
     /// Execution mode.
     pub execution: Execution,
     /// True if replicas without sharding (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
-    /// DDP), independently of sharded gradients: in the last micro-batch, or in every micro-batch if
-    /// passes of pipeline stages interleave.
+    /// DDP): of the last micro-batch, or of every one if passes of pipeline stages interleave.
     pub replicas_reduce_in_hooks: bool,
     /// Communication overlapped by default.
     pub overlap: Overlap,

@@ -5,7 +5,7 @@
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::operators::{Cost, Device, Pass, Source};
+use crate::operators::{AttentionKernel, AttentionShape, Cost, Device, Pass, Source};
 use crate::program::{Exchange, Kernel, Operation, Overlap};
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::plan::Group;
@@ -35,7 +35,7 @@ pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Co
             let cost = device.attention_in(&shape, costing.attention_kernel, pass, costing.attention_width);
             let share =
                 Cost { time: cost.time / ranks, flop: cost.flop / ranks, bytes: cost.bytes / ranks, ..cost };
-            (share, costing.attention_rate)
+            (share, costing.attention_rate * special_rate(costing, &shape))
         }
         Kernel::Scan { flop, bytes, times } => (scan(device, flop, bytes).times(times), costing.matmul_rate),
         Kernel::SelectiveScan { flop, bytes, times } => (selective(device, flop, bytes).times(times), 1.0),
@@ -46,6 +46,17 @@ pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Co
         }
         Kernel::Roofline { bytes, flop } => (roofline(costing, bytes, flop), 1.0),
     }
+}
+
+/// Widest head of FlashAttention's kernels up to version 3, and of cuDNN's for training.
+const WIDEST_FLASH: f64 = 256.0;
+
+/// Rate of attention that no kernel of FlashAttention computes relative to the others: heads wider than
+/// [`WIDEST_FLASH`], and the scores of a learned index, which have no values. Unfused attention has GEMMs.
+fn special_rate(costing: &Costing<'_>, shape: &AttentionShape) -> f64 {
+    let is_special = shape.head_dim > WIDEST_FLASH || shape.value_dim <= 0.0;
+    let is_unfused = matches!(costing.attention_kernel, AttentionKernel::Unfused { .. });
+    if is_special && !is_unfused { costing.software.wide_attention_rate } else { 1.0 }
 }
 
 /// Time of this arithmetic at the rate of a large GEMM: square, of a side that tiles and waves divide. A
@@ -87,13 +98,22 @@ fn roofline(costing: &Costing<'_>, bytes: Bytes, flop: Flop) -> Cost {
     Cost { time: traffic.time.max(arithmetic), flop, ..traffic }
 }
 
+/// Rate of an all-to-all of experts over the network within a step relative to alone, with equal messages
+/// that start at once: messages differ by the routing of a micro-batch, and every rank waits for the last
+/// one. From half of the draws and the fitted runs together, which agree on 0.7 to 0.9.
+const SPANNING_EXCHANGE: f64 = 0.8;
+
 /// One exchange, all of its collectives, at the sustained rate: `sum of (t(bytes) + wait) / rate`.
 pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
     let (fabric, group) = (&costing.machine.fabric, exchange.process_group.group(&costing.layout));
+    let is_spanning = exchange.dimension == Dimension::Expert && !group.is_inside_domain();
     let mut time = Seconds::ZERO;
     for operation in exchange.operations() {
         time += match operation {
             Collective::SendReceive => fabric.send(exchange.bytes, &group, 1.0).time,
+            Collective::AllToAll if is_spanning => {
+                fabric.time(operation, exchange.bytes, &group, 1.0).time / SPANNING_EXCHANGE
+            }
             operation => {
                 fabric.time(operation, exchange.bytes, &group, 1.0).time
                     + wait(costing, exchange, operation, &group)

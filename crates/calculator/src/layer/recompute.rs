@@ -11,6 +11,9 @@ pub struct Kept {
     /// True if full recompute leaves out the layer's last GEMM
     /// ([`railwright_spec::software::Software::skips_last_gemm`]).
     pub last_gemm: bool,
+    /// True if recompute leaves out all that follows the last tensor that the backward pass needs
+    /// ([`railwright_spec::software::Software::stops_recompute_early`]).
+    pub rest: bool,
     /// True if recompute by operators leaves out no GEMM
     /// ([`railwright_spec::plan::Plan::recomputes_products`]).
     pub no_gemm: bool,
@@ -44,14 +47,11 @@ pub(super) fn sends_again(policy: &Recompute) -> bool {
 pub(super) fn of(policy: &Recompute, layer: &Layer, forward: Forward<'_>, kept: Kept) -> Work {
     match policy {
         Recompute::None => Work::default(),
-        Recompute::Full { .. } => match &layer.feed_forward {
-            FeedForward::Dense(mlp) if kept.last_gemm && !layer.parallel_residual => {
-                let mut work = *forward.0;
-                work -= &part(forward, &[(Family::Mlp, if mlp.gated { 1.0 / 3.0 } else { 0.5 })], &[]);
-                work
-            }
-            _ => *forward.0,
-        },
+        Recompute::Full { .. } => {
+            let mut work = *forward.0;
+            work -= &unneeded(layer, forward, kept);
+            work
+        }
         Recompute::Selective { modules, .. } => {
             let mut work = Work::default();
             for &module in modules {
@@ -62,9 +62,41 @@ pub(super) fn of(policy: &Recompute, layer: &Layer, forward: Forward<'_>, kept: 
     }
 }
 
+/// The end of a layer's forward pass that full recompute leaves out: its last GEMM, whose output enters only
+/// sums. Routed experts are the last matrices of a layer without shared ones, and neither their down
+/// projection nor the exchange that combines its outputs has a tensor that the backward pass needs.
+fn unneeded(layer: &Layer, forward: Forward<'_>, kept: Kept) -> Work {
+    let share = |gated: bool| if gated { 1.0 / 3.0 } else { 0.5 };
+    let work = match &layer.feed_forward {
+        _ if layer.parallel_residual => return Work::default(),
+        FeedForward::Dense(mlp) if kept.last_gemm || kept.rest => {
+            part(forward, &[(Family::Mlp, share(mlp.gated))], &[])
+        }
+        FeedForward::MixtureOfExperts(moe) if kept.rest && moe.shared_intermediate_size > 0 => {
+            part(forward, &[(Family::Mlp, share(moe.expert.gated))], &[])
+        }
+        FeedForward::MixtureOfExperts(moe) if kept.rest => {
+            part(forward, &[(Family::Experts, share(moe.expert.gated))], &[(Dimension::Expert, COMBINE)])
+        }
+        _ => return Work::default(),
+    };
+    // Host time belongs to the router and to loops over experts, which run up to the last GEMM.
+    Work { host: Seconds::ZERO, looped: Seconds::ZERO, ..work }
+}
+
+/// Share of the exchanges of experts that returns their outputs.
+const COMBINE: f64 = 0.5;
+
 fn selected(layer: &Layer, forward: Forward<'_>, module: RecomputeModule, kept: Kept) -> Work {
     let routed = matches!(layer.feed_forward, FeedForward::MixtureOfExperts(_));
+    let (experts, exchange) = match &layer.feed_forward {
+        FeedForward::MixtureOfExperts(moe) if kept.rest && moe.shared_intermediate_size == 0 => {
+            (if moe.expert.gated { 2.0 / 3.0 } else { 0.5 }, 1.0 - COMBINE)
+        }
+        _ => (1.0, 1.0),
+    };
     let gemms = if kept.no_gemm { 1.0 } else { 0.5 };
+    let again = [(Dimension::Expert, exchange)];
     match module {
         RecomputeModule::CoreAttention => {
             part(forward, &[(Family::AttentionCore, 1.0)], &[(Dimension::Context, 1.0)])
@@ -92,13 +124,13 @@ fn selected(layer: &Layer, forward: Forward<'_>, module: RecomputeModule, kept: 
                 (Family::AttentionInput, gemms),
                 (Family::AttentionOutput, gemms),
                 (Family::Mlp, gemms),
-                (Family::Experts, 1.0),
+                (Family::Experts, experts),
                 (Family::Router, 1.0),
                 (Family::Norm, 1.0),
                 (Family::Activation, 1.0),
                 (Family::Residual, 1.0),
             ],
-            if kept.no_exchange { &[(Dimension::Expert, 1.0)] } else { &[] },
+            if kept.no_exchange { &again } else { &[] },
         ),
     }
 }
@@ -179,5 +211,43 @@ mod tests {
         };
         assert_eq!(of(false), (0.0, 0.0));
         assert_eq!(of(true), (2.0, 1.0));
+    }
+
+    /// PyTorch's checkpoints stop before the last GEMM: of the experts, whose combine then does not run
+    /// either, or of shared experts, which run after them.
+    #[test]
+    fn recompute_that_stops_early_leaves_out_the_combine_of_experts() {
+        let mut model = testing::mixture(1024, 2048, 8, 2);
+        let mut forward = Work::default();
+        for (family, time) in [(Family::AttentionCore, 5.0), (Family::Mlp, 3.0), (Family::Experts, 6.0)] {
+            forward.compute[family as usize] = Seconds::new(time);
+        }
+        forward.communication[Dimension::Expert as usize] = Seconds::new(2.0);
+        forward.exposed[Dimension::Expert as usize] = Seconds::new(1.0);
+        forward.host = Seconds::new(0.5);
+        let of = |model: &railwright_spec::model::Model, policy: &Recompute, rest: bool| {
+            let kept = Kept { rest, no_exchange: true, ..Kept::default() };
+            let work = super::of(policy, &model.layer_kinds[0], (&forward, &Launches::default()), kept);
+            let expert = Dimension::Expert as usize;
+            (
+                work.compute_time().get(),
+                work.communication[expert].get(),
+                work.exposed[expert].get(),
+                work.host,
+            )
+        };
+        let full = Recompute::Full { layers: None };
+        let operators = Recompute::Selective { modules: [RecomputeModule::Operators].into(), layers: None };
+        assert_eq!(of(&model, &full, false), (14.0, 2.0, 1.0, forward.host));
+        assert_eq!(of(&model, &full, true), (12.0, 1.0, 0.5, forward.host));
+        // All of the experts' GEMMs, or two of three, and half of the shared ones.
+        assert_eq!(of(&model, &operators, false).0, 7.5);
+        assert_eq!((of(&model, &operators, true).0, of(&model, &operators, true).1), (5.5, 1.0));
+        let FeedForward::MixtureOfExperts(moe) = &mut model.layer_kinds[0].feed_forward else {
+            panic!("experts")
+        };
+        moe.shared_intermediate_size = 512;
+        assert_eq!(of(&model, &full, true), (13.0, 2.0, 1.0, forward.host));
+        assert_eq!(of(&model, &operators, true), of(&model, &operators, false));
     }
 }

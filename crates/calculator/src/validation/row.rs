@@ -106,7 +106,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let model = model(cells, &notes)?;
     let described = format!("{} {notes}", framework.to_lowercase());
     let cluster = cluster(cells, gpu, devices, &described)?;
-    let stack = software::identify(framework, &notes, &cluster.accelerator.architecture)
+    let texts = format!("{notes}; model {}", model_name(cells));
+    let stack = software::identify(framework, &texts, &cluster.accelerator.architecture)
         .ok_or("no software generation is available")?;
     let generation = stack.software;
 
@@ -581,8 +582,7 @@ mod tests {
     #[test]
     fn natural_routing_has_no_graph_of_the_whole_step_unless_it_is_named() {
         let of = |notes| {
-            let stack = software::identify("Megatron-Bridge (2026-07)", notes, "Blackwell").expect("a stack");
-            stack.software.id.clone()
+            &software::identify("Megatron-Bridge (2026-07)", notes, "Blackwell").expect("one").software.id
         };
         assert_eq!(of("natural routing"), "megatron-core-2026-06+no-cuda-graphs");
         assert_eq!(of("natural routing; full-iteration cuda graph"), "megatron-core-2026-06+cuda-graphs");

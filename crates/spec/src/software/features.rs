@@ -58,6 +58,7 @@ struct Changes {
     broadcasts_parameters: Option<bool>,
     parks_moments: Option<bool>,
     recomputes_exchange: Option<bool>,
+    wide_attention_rate: Option<f64>,
     /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
     /// Lower bound on the bytes per logit of the loss: separate operators.
@@ -174,6 +175,7 @@ impl Changes {
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
             parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
             recomputes_exchange: self.recomputes_exchange.unwrap_or(software.recomputes_exchange),
+            wide_attention_rate: self.wide_attention_rate.unwrap_or(software.wide_attention_rate),
             gathers_tokens: self.gathers_tokens.unwrap_or(software.gathers_tokens),
             gathers_logits: self.gathers_logits.unwrap_or(software.gathers_logits),
             host_us_per_layer: self.host_us_per_layer.unwrap_or(software.host_us_per_layer),

@@ -306,7 +306,7 @@ mod tests {
     fn torchtitan_before_september_2025_repeats_the_exchange_of_experts() {
         let of = |framework| id(framework, "", "Hopper");
         assert_eq!(of("torchtitan (2025-08)"), "torchtitan-2024-eager+recomputed-exchange");
-        assert_eq!(of("torchtitan (2025-08, torch.compile)"), "torchtitan-2024-compile+recomputed-exchange");
+        assert_eq!(of("torchtitan (2025-08, torch.compile)"), "torchtitan-2025+recomputed-exchange");
         assert_eq!(of("torchtitan (2025-09)"), "torchtitan-2024-eager");
         assert_eq!(of("torchtitan"), "torchtitan-2024-eager");
         assert_eq!(of("PyTorch FSDP2 (torchtitan style, 2025-08)"), "torchtitan-2024-eager");
@@ -344,9 +344,9 @@ mod tests {
     fn parts_that_are_compiled_or_fused_alone_are_read_as_such() {
         let of = |notes| id("torchtitan (2025-10)", notes, "Hopper");
         assert_eq!(of("compile of loss"), "torchtitan-2024-eager+compiled-loss");
-        assert_eq!(of("torch.compile, compiled loss"), "torchtitan-2024-compile+compiled-loss");
-        assert_eq!(of("torch.compile; attention: torch SDPA"), "torchtitan-2024-compile");
-        assert_eq!(of("torch.compile; attention: torch"), "torchtitan-2024-compile+plain-softmax");
+        assert_eq!(of("torch.compile, compiled loss"), "torchtitan-2025+compiled-loss");
+        assert_eq!(of("torch.compile; attention: torch SDPA"), "torchtitan-2025");
+        assert_eq!(of("torch.compile; attention: torch"), "torchtitan-2025+plain-softmax");
     }
 
     #[test]
