@@ -7,7 +7,7 @@
 use super::blame::CausedWaits;
 use super::cause::{CauseClass, Evidence};
 use super::links::SlowGroup;
-use super::verdict::{Lacking, Named, Verdict};
+use super::verdict::{LEADING, Lacking, MOST_OFF, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
 use crate::telemetry::Health;
@@ -167,6 +167,18 @@ impl StragglerReport {
     /// Ranks that the verdict names.
     pub fn stragglers(&self) -> impl Iterator<Item = &Culprit> {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
+    }
+
+    /// The rank that causes most waits of an inconclusive report, whatever they cost. `None` if ranks are
+    /// late in turn, or if the recording does not show which one is.
+    pub fn leading(&self) -> Option<&Culprit> {
+        let is_known = self.verdict == Verdict::CannotTell
+            && !self.in_turn
+            && self.lacking == Lacking::Steps
+            && self.bounds_only.is_none()
+            && self.replay_error.abs() <= MOST_OFF;
+        let most = self.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits).then(b.rank.cmp(&a.rank)));
+        most.filter(|rank| is_known && rank.waits_share >= LEADING)
     }
 
     /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the

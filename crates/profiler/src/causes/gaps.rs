@@ -10,7 +10,7 @@ use super::{Cause, CauseTable};
 use crate::captures::captures;
 use crate::launches::lacks_first;
 use crate::occupancy::Intervals;
-use crate::trace::{HostActivity, HostKind, NONE};
+use crate::trace::{HostActivity, HostKind, NONE, Source};
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
@@ -285,6 +285,10 @@ impl<'a> Idle<'a> {
             let kind = self.frames.row(frame).map(|row| row.kind);
             match kind {
                 None => self.look(rest, weak, from, to, parts),
+                // The engine's threads run the backward pass, and this thread waits for them.
+                Some(HostKind::Python) if self.awaits_backward(frame) => {
+                    self.look(rest, if weak == NONE { frame } else { weak }, from, to, parts);
+                }
                 Some(HostKind::Annotation) if !self.tells(frame) => {
                     let own = if self.is_step(frame) { NONE } else { frame };
                     self.look(rest, if weak == NONE { own } else { weak }, from, to, parts);
@@ -312,6 +316,11 @@ impl<'a> Idle<'a> {
         self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).starts_with("ProfilerStep#"))
     }
 
+    /// Tests whether a thread waits in a frame for the threads of PyTorch's autograd engine.
+    fn awaits_backward(&self, frame: u32) -> bool {
+        self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).contains("run_backward"))
+    }
+
     /// Tests whether an annotation on the stack of a frame names a cause by itself.
     fn tells(&self, frame: u32) -> bool {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
@@ -337,6 +346,14 @@ impl<'a> Idle<'a> {
         }
         let short = long < LONG;
         match self.frames.row(frame) {
+            // Threads of XLA's runtime pass the work on to the one that launches: they do not compete with it.
+            Some(row) if self.others.contains(&row.thread) && is_of_xla(view) => {
+                if short {
+                    Cause::LaunchBound
+                } else {
+                    Cause::Unknown
+                }
+            }
             Some(row) if !view.from_host && self.others.contains(&row.thread) => Cause::OtherThread,
             _ if short => Cause::LaunchBound,
             Some(row) if row.kind != HostKind::Annotation => Cause::HostWork,
@@ -372,6 +389,11 @@ impl<'a> Idle<'a> {
         let place = self.fits(&row)?;
         self.table.row(place).map(|row| row.0)
     }
+}
+
+/// Tests whether the recording is of a program on XLA.
+fn is_of_xla(view: &View<'_>) -> bool {
+    view.trace.identity.source == Source::XPlane
 }
 
 /// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time

@@ -83,7 +83,7 @@ impl Rule for BoundByMemory {
                 .chain(context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4))
                 .collect(),
             advice: if are_mostly(is_fusion_of_xla) || of_xla(context.views) {
-                "XLA has already fused these kernels: remove casts, transposes and recomputed values, and use cuDNN or Transformer Engine for attention, norms and cross-entropy"
+                "XLA has already fused these kernels: remove casts, transposes and recomputed values from the function; split functions fuse less than one under `jax.jit`"
             } else if are_mostly(|name| name.starts_with("triton_")) {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else if !is_pytorch(context.views) {

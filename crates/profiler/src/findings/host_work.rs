@@ -292,6 +292,17 @@ pub(super) fn is_view(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| VIEWS.contains(&name.trim_end_matches('_')))
 }
 
+/// Frame with most of a rank's time in long host calls.
+pub(super) fn longest_frame<'a>(context: &Context<'a>, rank: u32) -> Option<&'a str> {
+    let (own, names) = context.ranks().find(|(one, _)| one.rank == rank)?;
+    let mut times: BTreeMap<u32, i64> = BTreeMap::new();
+    for part in own.causes.iter().filter(|part| part.cause == Cause::HostWork && part.place.frame != NONE) {
+        *times.entry(part.place.frame).or_default() += part.time;
+    }
+    let (frame, _) = times.into_iter().max_by_key(|&(frame, time)| (time, std::cmp::Reverse(frame)))?;
+    Some(names.get(NameId(frame)))
+}
+
 /// Names around a call: module, function and annotation.
 fn around(names: &crate::Names, part: &CauseUse, call: &str) -> String {
     let place = part.place;

@@ -3,6 +3,7 @@
 //! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no
 //! launch delays them, and trial runs of algorithms: later steps do not have them.
 
+use super::remedies::{RESIDENT, copies_with_launches, is_pytorch, of_xla};
 use super::{Context, Inference, Rule, time};
 use crate::causes::{Cause, Idle, Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
@@ -103,6 +104,10 @@ impl Rule for SmallKernels {
             .collect(),
             advice: if 2 * zeroed > all {
                 "these kernels clear gradients: `zero_grad(set_to_none=True)` launches none of them"
+            } else if !is_pytorch(context.views) && copies_with_launches(context.views) {
+                RESIDENT
+            } else if of_xla(context.views) {
+                "run more work per dispatch: larger functions under `jax.jit`, which fuse these kernels"
             } else {
                 "capture small kernels in a CUDA graph, or fuse them with a compiler"
             }
