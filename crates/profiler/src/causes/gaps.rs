@@ -7,6 +7,7 @@
 use super::frames::{self, Frames};
 use super::launched::{LONG, Launched};
 use super::{Cause, CauseTable};
+use crate::NameId;
 use crate::captures::captures;
 use crate::launches::lacks_first;
 use crate::occupancy::Intervals;
@@ -47,7 +48,7 @@ pub(crate) struct Idle<'a> {
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
     launching: Vec<u32>,
-    /// Threads with operators but without launches.
+    /// Threads with operators or allocations but without launches.
     others: Vec<u32>,
     /// Overhead of the profiler and the driver, in order: (start, end, row).
     overhead: Vec<(i64, i64, u32)>,
@@ -81,8 +82,21 @@ impl<'a> Idle<'a> {
         launching.truncate(THREADS);
         let mut operates = vec![false; launches.len()];
         let mut overhead = Vec::new();
+        let table = CauseTable::shared();
+        let mut allocates: Vec<Option<bool>> = vec![None; trace.names.len()];
+        let mut allocates = |name: NameId| {
+            let places = || table.places(HostKind::Runtime, trace.names.get(name));
+            let is_one = |place: &u8| table.row(*place).is_some_and(|row| row.0 == Cause::Allocation);
+            let known = allocates.get_mut(name.0 as usize);
+            known.is_some_and(|known| *known.get_or_insert_with(|| places().first().is_some_and(is_one)))
+        };
         for (at, kind) in host.kinds().iter().enumerate() {
             match kind {
+                HostKind::Runtime if allocates(host.names()[at]) => {
+                    if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
+                        *cell = true;
+                    }
+                }
                 HostKind::Operator => {
                     if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
                         *cell = true;
@@ -96,7 +110,7 @@ impl<'a> Idle<'a> {
         let others = (0..operates.len() as u32).filter(idle).take(THREADS).collect();
         Self {
             frames: Frames::new(trace),
-            table: CauseTable::shared(),
+            table,
             known: vec![OnceCell::new(); trace.names.len()],
             launching,
             others,
@@ -298,13 +312,18 @@ impl<'a> Idle<'a> {
         });
     }
 
-    /// An operator on a thread without launches that spans a whole interval.
+    /// An operator or an allocation on a thread without launches that spans a whole interval. Allocations
+    /// synchronize the device, so they delay the launches of all threads.
     fn other(&self, from: i64, to: i64) -> u32 {
         let mut found = NONE;
         for &thread in &self.others {
             self.frames.walk(thread, from, to, |frame, start, end| {
-                let operates = self.frames.row(frame).is_some_and(|row| row.kind == HostKind::Operator);
-                if found == NONE && operates && 2 * (end - start) > to - from {
+                let is_one = self.frames.row(frame).is_some_and(|row| match row.kind {
+                    HostKind::Operator => true,
+                    HostKind::Runtime => self.allocates(&row),
+                    _ => false,
+                });
+                if found == NONE && is_one && 2 * (end - start) > to - from {
                     found = frame;
                 }
             });
@@ -359,6 +378,12 @@ impl<'a> Idle<'a> {
             Some(row) if row.kind != HostKind::Annotation => Cause::HostWork,
             _ => Cause::Unknown,
         }
+    }
+
+    /// Tests whether a call of the runtime allocates or frees memory.
+    fn allocates(&self, row: &HostActivity) -> bool {
+        let cause = self.fits(row).and_then(|place| self.table.row(place)).map(|found| found.0);
+        cause == Some(Cause::Allocation)
     }
 
     /// Index of the first row of the table that fits a frame.

@@ -559,7 +559,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String, f64)> {
 }
 
 /// Advice if the host of one rank has most of a cause that all hosts share otherwise.
-const ONE_HOST: &str = "only this host is affected, so the program is not the cause: compare its CPUs, clocks and other processes with those of its peers \
+const ONE_HOST: &str = "most of it is on this host, so the program is not the cause: compare its CPUs, clocks and other processes with those of its peers \
                         (`railwright stragglers`)";
 
 /// Minimum share of the time of long calls on one of several ranks for which its host is compared with those

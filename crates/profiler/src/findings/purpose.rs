@@ -9,6 +9,7 @@ use super::{Context, time};
 use crate::groups::{Evidence, Group};
 use crate::matching::Lane;
 use crate::occupancy::Intervals;
+use crate::trace::HostKind;
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Share};
 use crate::windows::CutBy;
@@ -117,6 +118,15 @@ const BOTH: f64 = 0.25;
 /// between nodes (about 20 us).
 const SMALL: i64 = 100_000;
 
+/// Advice for reductions that the next layer waits for.
+const ACTIVATIONS: &str = "these reductions sum activations that the next layer needs: overlap them with GEMMs in parts (`--tp-comm-overlap`), use \
+                           fewer tensor-parallel ranks, or a fused all-reduce";
+
+/// Tests whether operators of the hosts were recorded.
+fn has_operators(context: &Context<'_>) -> bool {
+    context.views.iter().any(|view| view.trace.host.kinds().contains(&HostKind::Operator))
+}
+
 /// Kernels of reductions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reductions {
@@ -181,9 +191,12 @@ fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static 
         }
         Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
             let seen = Reductions::new(context);
-            if is_forward(context.views) || seen.of_activations() {
-                return "the next layer needs these sums of activations: overlap them with GEMMs in parts (`--tp-comm-overlap`), use fewer \
-                        tensor-parallel ranks, or a fused all-reduce";
+            match is_forward(context.views) {
+                _ if seen.of_activations() => return ACTIVATIONS,
+                // Without operators, the passes are unknown.
+                true if has_operators(context) => return ACTIVATIONS,
+                true => return "overlap these reductions with compute that does not need their result",
+                false => {}
             }
             match (seen.are_small(), reduces_16_bits(context)) {
                 (true, true) => "merge these small reductions, and overlap them with the backward pass",

@@ -224,8 +224,9 @@ fn of_plain(views: &[&View<'_>], cause: Cause, rows: &[&CauseRow]) -> Option<&'s
 pub(super) const RESIDENT: &str = "the same copies between host and device accompany the kernels: keep the data on the device between them (`acc data`, \
                                    `omp target data`, buffers that are copied once)";
 
-/// Minimum ratio of repeated copies to kernels.
+/// Minimum ratio of repeated copies to kernels, and minimum number of them.
 const REPEATED: f64 = 0.5;
+const OFTEN: usize = 4;
 
 /// Tests whether copies between host and device accompany the kernels of every rank: copies of one size and
 /// direction are about as many as kernels.
@@ -242,7 +243,7 @@ pub(super) fn copies_with_launches(views: &[&View<'_>]) -> bool {
                 }
             }
             let most = alike.into_values().max().unwrap_or(0);
-            most > 1 && most as f64 >= REPEATED * kernels as f64
+            most >= OFTEN && most as f64 >= REPEATED * kernels as f64
         })
 }
 

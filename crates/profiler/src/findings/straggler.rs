@@ -2,7 +2,7 @@
 //!
 //! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
-use super::{Context, EXPLAINED, Rule, percent, short, time};
+use super::{Context, EXPLAINED, Rule, percent, remedies, short, time};
 use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts, StragglerReport};
 use crate::causes::Cause;
@@ -164,6 +164,10 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
 /// Advice for long calls on one rank alone: its peers run the same program, so moving these calls helps only
 /// if they do not run them. `None` without a recorded frame, or if only some ranks are displayed.
 pub(super) fn of_calls(context: &Context<'_>, rank: u32, frame: &str) -> Option<String> {
+    // The devices of a process on XLA have one host.
+    if remedies::of_xla(context.views) {
+        return None;
+    }
     let at = context.waterfall.ranks.iter().position(|one| one.rank == rank)?;
     let calls = |view: &&View<'_>| {
         let names = view.trace.host.names().iter();
@@ -355,5 +359,42 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         CauseClass::Schedule | CauseClass::Unknown => {
             "record the slow rank and its neighbours with stacks to find the cause"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::straggler_report;
+    use crate::certainty::Certainty;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    #[test]
+    fn late_hosts_of_one_cause_are_one_finding() {
+        let plan = Synthetic { data: 8, tensor: 1, ..Synthetic::default() };
+        let mut report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        report.ranks.iter_mut().for_each(|one| one.cause = CauseClass::SlowHost);
+        let named = |rank: u32, cost_s: f64, cause: &'static str| Named {
+            kind: Kind::Rank,
+            ranks: vec![rank],
+            stage: None,
+            cause,
+            cost_s,
+            certainty: Certainty::Replayed,
+        };
+        report.culprits =
+            vec![named(3, 0.1, "slow host"), named(5, 0.4, "slow host"), named(1, 0.2, "data loading")];
+        let (joint, others) = by_cause_of_host(&report);
+        assert!(joint.is_none() && others.len() == 3, "two of one cause: {joint:?}");
+        report.culprits.push(named(6, 0.2, "slow host"));
+        let (joint, others) = by_cause_of_host(&report);
+        let joint = joint.expect("three of one cause");
+        assert_eq!(joint.ranks, [5, 6, 3]);
+        assert!((joint.cost_s - 0.7).abs() < 1e-9, "{joint:?}");
+        assert_eq!(others.iter().map(|one| one.ranks[0]).collect::<Vec<u32>>(), [1]);
+        // Slow chips have a remedy each.
+        report.ranks.iter_mut().for_each(|one| one.cause = CauseClass::SlowChip);
+        assert!(by_cause_of_host(&report).0.is_none());
     }
 }

@@ -164,6 +164,9 @@ fn other_threads_are_looked_at_where_the_launching_one_has_no_frame() {
     );
     let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
     assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
+    // Freeing memory synchronizes the device, whichever thread does it.
+    let found = causes(late, &[(0, 9_000_000, Runtime, "cudaFree", 1)]);
+    assert_eq!(found[0], of(Cause::Allocation, "cudaFree", 9_999_000));
     // Kernels launched during the capture of a graph do not run.
     let capture = [
         (0, 5_000, Runtime, "cudaStreamBeginCapture", 0),
