@@ -194,3 +194,33 @@ impl StragglerReport {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::straggler_report;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    #[test]
+    fn the_rank_with_most_waits_is_known_although_its_cost_is_not() {
+        let plan = Synthetic::default();
+        let mut report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        (report.verdict, report.lacking, report.in_turn) = (Verdict::CannotTell, Lacking::Steps, false);
+        report.ranks.iter_mut().for_each(|one| (one.waits, one.waits_share) = (1e6, 0.05));
+        (report.ranks[1].waits, report.ranks[1].waits_share) = (9e6, 0.8);
+        let rank = report.ranks[1].rank;
+        let leading = |report: &StragglerReport| report.leading().map(|one| one.rank);
+        assert_eq!(leading(&report), Some(rank));
+        for of in [
+            StragglerReport { in_turn: true, ..report.clone() },
+            StragglerReport { lacking: Lacking::Groups, ..report.clone() },
+            StragglerReport { replay_error: 0.1, ..report.clone() },
+            StragglerReport { verdict: Verdict::None, ..report.clone() },
+        ] {
+            assert_eq!(leading(&of), None, "{of:?}");
+        }
+        report.ranks[1].waits_share = 0.5;
+        assert_eq!(leading(&report), None);
+    }
+}

@@ -14,6 +14,9 @@ use railwright_step::columns::Class;
 
 pub(super) struct Migrations;
 
+/// Minimum share of moving pages in the time of kernels that may do nothing but wait for them.
+const MOVING: f64 = 0.25;
+
 /// Part of the names of migrations.
 const UNIFIED: &str = "(unified memory)";
 
@@ -28,8 +31,9 @@ impl Rule for Migrations {
 
     fn text(&self) -> &'static str {
         "Kernels that touch pages of unified memory (`cudaMallocManaged`) on the host wait until the pages have \
-         moved. Reported if pages move during kernels for 2% of the step. Cost: at most the time of the kernels \
-         during which pages move. The handling of the faults is not recorded.\n\n\
+         moved. Reported if pages move during kernels for 2% of the step. Cost: that time. The handling \
+         of the faults is not recorded, so the loss is larger: if pages move for a quarter of the kernels that touch them, the \
+         cost is at most the time of these kernels.\n\n\
          Remedies: `cudaMemPrefetchAsync` before the kernels, or memory of the device (`cudaMalloc`) with \
          copies from pinned memory."
     }
@@ -59,12 +63,13 @@ impl Rule for Migrations {
         if context.share(moving) < 0.02 {
             return Vec::new();
         }
+        let mostly = during as f64 >= MOVING * held as f64;
         vec![Finding {
             id: self.id().to_owned(),
             message: "unified memory moves pages while kernels run".to_owned(),
             // Kernels also wait while faults are handled, which is not recorded.
-            cost: Some(held as f64 / context.samples()),
-            certainty: Some(Certainty::AtMost),
+            cost: Some(if mostly { held } else { during } as f64 / context.samples()),
+            certainty: mostly.then_some(Certainty::AtMost),
             explained: Explained::Whole,
             subject: Subject::of_spans([Class::Copy]),
             evidence: vec![

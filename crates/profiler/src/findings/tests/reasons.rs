@@ -217,6 +217,9 @@ fn pages_of_unified_memory_move_during_kernels() {
     // The kernel of 500 us waits for at most its whole duration.
     assert!((490.0..510.0).contains(&cost(&of(300), "page-migration")), "{:#?}", of(300));
     assert_eq!(the(&of(300), "page-migration").certainty, Some(crate::certainty::Certainty::AtMost));
+    // Few pages explain little of a kernel.
+    assert!((90.0..110.0).contains(&cost(&of(100), "page-migration")), "{:#?}", of(100));
+    assert_eq!(the(&of(100), "page-migration").certainty, None);
     // Prefetched pages move between kernels.
     assert!(!ids(&of(0)).contains("page-migration"), "{:#?}", of(0));
 }
