@@ -365,7 +365,8 @@ impl<'a> Idle<'a> {
         }
         let short = long < LONG;
         match self.frames.row(frame) {
-            // Threads of XLA's runtime pass the work on to the one that launches: they do not compete with it.
+            // Threads of XLA's runtime pass the work on to the one that launches: they do not compete with
+            // it.
             Some(row) if self.others.contains(&row.thread) && is_of_xla(view) => {
                 if short {
                     Cause::LaunchBound

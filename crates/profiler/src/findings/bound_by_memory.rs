@@ -121,8 +121,8 @@ fn is_not_fused(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| name.starts_with("rand") || NONE.contains(&name))
 }
 
-/// Tests whether a kernel reads or writes rows of a table by index: fusion leaves these rows to be read, as in
-/// embeddings.
+/// Tests whether a kernel reads or writes rows of a table by index: fusion leaves these rows to be read, as
+/// in embeddings.
 fn is_lookup(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["gather_kernel", "indexselect", "index_select", "index_elementwise_kernel", "scatter_gather"]

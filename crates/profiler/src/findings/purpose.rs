@@ -110,8 +110,8 @@ fn reduces_16_bits(context: &Context<'_>) -> bool {
     2 * narrow > all
 }
 
-/// Minimum share of exposed reductions in the forward and in the backward pass, for reductions of activations:
-/// gradients are reduced in the backward pass or after it.
+/// Minimum share of exposed reductions in the forward and in the backward pass, for reductions of
+/// activations: gradients are reduced in the backward pass or after it.
 const BOTH: f64 = 0.25;
 
 /// Maximum mean duration of small reductions, in nanoseconds: several times the latency of a collective

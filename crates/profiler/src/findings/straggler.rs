@@ -209,9 +209,10 @@ struct Doing {
     frame: String,
 }
 
-/// Host activity of a rank during its excess idle time in the intervals that delay others. Excess idle time is beyond the median of the peers in the same interval; the largest part
-/// counts. `None` if it explains less than half of the cost per step, in nanoseconds: then every rank is idle
-/// for the same reason, or the rank's delay is something else.
+/// Host activity of a rank during its excess idle time in the intervals that delay others. Excess idle time
+/// is beyond the median of the peers in the same interval; the largest part counts. `None` if it explains
+/// less than half of the cost per step, in nanoseconds: then every rank is idle for the same reason, or the
+/// rank's delay is something else.
 fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<Doing> {
     let member =
         context.job.position(rank).filter(|_| context.waterfall.ranks.len() == context.job.members.len())?;
