@@ -3,9 +3,9 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
-use super::host_work::{host_calls, longest_frame};
+use super::host_work::{host_calls, longest_frame, on_one_rank};
 use super::launching::Late;
-use super::{Context, EXPLAINED, Inference, Rule, percent, remedies, short, straggler, time};
+use super::{Context, EXPLAINED, Inference, Rule, percent, remedies, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow, is_convolution};
 use crate::certainty::Certainty;
@@ -299,7 +299,7 @@ impl Rule for IdleCause {
         let of_one = most
             .as_ref()
             .filter(|most| self.cause == Cause::HostWork && most.2 >= ONE_RANK)
-            .and_then(|most| straggler::of_calls(context, most.0, longest_frame(context, most.0)?));
+            .and_then(|most| on_one_rank(context, most.0, longest_frame(context, most.0)?));
         let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_one.or(of_calls).unwrap_or(advice) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));

@@ -2,13 +2,12 @@
 //!
 //! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
-use super::{Context, EXPLAINED, Rule, percent, remedies, short, time};
+use super::{Context, EXPLAINED, Rule, host_work, percent, short, time};
 use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts, StragglerReport};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
-use crate::view::View;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 use railwright_step::columns::Class;
@@ -155,39 +154,10 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
         // Only an annotation: neither its code nor the clocks of the host are known.
         Some(found) if found.share < PROVEN => None,
         Some(Doing { cause: Cause::Unknown, .. }) => held(),
-        Some(Doing { cause: Cause::HostWork, frame, .. }) => of_calls(context, first, &frame),
+        Some(Doing { cause: Cause::HostWork, frame, .. }) => host_work::on_one_rank(context, first, &frame),
         Some(found) => super::idle::advice(context, found.cause),
         None => held(),
     }
-}
-
-/// Advice for long calls on one rank alone: its peers run the same program, so moving these calls helps only
-/// if they do not run them. `None` without a recorded frame, or if only some ranks are displayed.
-pub(super) fn of_calls(context: &Context<'_>, rank: u32, frame: &str) -> Option<String> {
-    // The devices of a process on XLA have one host.
-    if remedies::of_xla(context.views) {
-        return None;
-    }
-    let at = context.waterfall.ranks.iter().position(|one| one.rank == rank)?;
-    let calls = |view: &&View<'_>| {
-        let names = view.trace.host.names().iter();
-        names.filter(|name| view.trace.names.get(**name) == frame).count() as i64
-    };
-    let own = context.views.get(at).map(calls).filter(|own| *own > 0 && !frame.is_empty())?;
-    let others = context.views.iter().enumerate().filter(|(other, _)| *other != at);
-    let usual = lower_median(&mut others.map(|(_, view)| calls(view)).collect::<Vec<_>>())?;
-    Some(if 2 * usual >= own {
-        format!(
-            "the peers run `{}` as well, without this delay: check this host for preempted threads (`perf sched`), other processes \
-             on its cores, clocks and locks",
-            short(frame)
-        )
-    } else {
-        format!(
-            "the peers run `{}` less often or never: run it on all ranks at the same time, less often, or in another thread or process",
-            short(frame)
-        )
-    })
 }
 
 /// Advice for delays in one host activity of one rank.
