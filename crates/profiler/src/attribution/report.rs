@@ -11,6 +11,7 @@ use super::verdict::{LEADING, Lacking, MOST_OFF, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
 use crate::telemetry::Health;
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_step::CollectiveKind;
 use serde::Serialize;
@@ -179,6 +180,17 @@ impl StragglerReport {
             && self.replay_error.abs() <= MOST_OFF;
         let most = self.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits).then(b.rank.cmp(&a.rank)));
         most.filter(|rank| is_known && rank.waits_share >= LEADING)
+    }
+
+    /// Headline of an inconclusive report.
+    pub fn inconclusive(&self) -> String {
+        match self.leading() {
+            Some(one) => {
+                let share = human::percent(one.waits_share);
+                format!("inconclusive: rank {} causes {share} of the waits", one.rank)
+            }
+            None => "inconclusive: the delaying rank is unknown".to_owned(),
+        }
     }
 
     /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the
