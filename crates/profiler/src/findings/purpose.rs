@@ -191,12 +191,13 @@ fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static 
         }
         Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
             let seen = Reductions::new(context);
-            match is_forward(context.views) {
-                _ if seen.of_activations() => return ACTIVATIONS,
-                // Without operators, the passes are unknown.
-                true if has_operators(context) => return ACTIVATIONS,
-                true => return "overlap these reductions with compute that does not need their result",
-                false => {}
+            let is_forward = is_forward(context.views);
+            // Without operators, the passes are unknown.
+            if seen.of_activations() || is_forward && has_operators(context) {
+                return ACTIVATIONS;
+            }
+            if is_forward {
+                return "overlap these reductions with compute that does not need their result";
             }
             match (seen.are_small(), reduces_16_bits(context)) {
                 (true, true) => "merge these small reductions, and overlap them with the backward pass",
