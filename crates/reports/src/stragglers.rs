@@ -119,7 +119,7 @@ fn verdict(report: &StragglerReport) -> Cell {
     let Some(first) = report.culprits.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s)) else {
         return match report.verdict {
             Verdict::None => Cell::new("no straggler", Tone::Good),
-            _ => Cell::new("inconclusive: the delaying rank is unknown", Tone::Bad),
+            _ => Cell::new(report.inconclusive(), Tone::Bad),
         };
     };
     let several = match report.culprits.len() {

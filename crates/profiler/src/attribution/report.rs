@@ -7,10 +7,11 @@
 use super::blame::CausedWaits;
 use super::cause::{CauseClass, Evidence};
 use super::links::SlowGroup;
-use super::verdict::{Lacking, Named, Verdict};
+use super::verdict::{LEADING, Lacking, MOST_OFF, Named, Verdict};
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
 use crate::telemetry::Health;
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_step::CollectiveKind;
 use serde::Serialize;
@@ -169,6 +170,29 @@ impl StragglerReport {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
     }
 
+    /// The rank that causes most waits of an inconclusive report, whatever they cost. `None` if ranks are
+    /// late in turn, or if the recording does not show which one is.
+    pub fn leading(&self) -> Option<&Culprit> {
+        let is_known = self.verdict == Verdict::CannotTell
+            && !self.in_turn
+            && self.lacking == Lacking::Steps
+            && self.bounds_only.is_none()
+            && self.replay_error.abs() <= MOST_OFF;
+        let most = self.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits).then(b.rank.cmp(&a.rank)));
+        most.filter(|rank| is_known && rank.waits_share >= LEADING)
+    }
+
+    /// Headline of an inconclusive report.
+    pub fn inconclusive(&self) -> String {
+        match self.leading() {
+            Some(one) => {
+                let share = human::percent(one.waits_share);
+                format!("inconclusive: rank {} causes {share} of the waits", one.rank)
+            }
+            None => "inconclusive: the delaying rank is unknown".to_owned(),
+        }
+    }
+
     /// Time per step, in nanoseconds, of delays that are neither named nor evident, if they exceed the
     /// reporting threshold together.
     pub fn below_threshold(&self) -> Option<f64> {
@@ -180,5 +204,35 @@ impl StragglerReport {
     /// Step time saved without all named delays, in nanoseconds.
     pub fn joint(&self) -> f64 {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::straggler_report;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    #[test]
+    fn the_rank_with_most_waits_is_known_although_its_cost_is_not() {
+        let plan = Synthetic::default();
+        let mut report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        (report.verdict, report.lacking, report.in_turn) = (Verdict::CannotTell, Lacking::Steps, false);
+        report.ranks.iter_mut().for_each(|one| (one.waits, one.waits_share) = (1e6, 0.05));
+        (report.ranks[1].waits, report.ranks[1].waits_share) = (9e6, 0.8);
+        let rank = report.ranks[1].rank;
+        let leading = |report: &StragglerReport| report.leading().map(|one| one.rank);
+        assert_eq!(leading(&report), Some(rank));
+        for of in [
+            StragglerReport { in_turn: true, ..report.clone() },
+            StragglerReport { lacking: Lacking::Groups, ..report.clone() },
+            StragglerReport { replay_error: 0.1, ..report.clone() },
+            StragglerReport { verdict: Verdict::None, ..report.clone() },
+        ] {
+            assert_eq!(leading(&of), None, "{of:?}");
+        }
+        report.ranks[1].waits_share = 0.5;
+        assert_eq!(leading(&report), None);
     }
 }

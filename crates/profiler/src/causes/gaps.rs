@@ -7,10 +7,11 @@
 use super::frames::{self, Frames};
 use super::launched::{LONG, Launched};
 use super::{Cause, CauseTable};
+use crate::NameId;
 use crate::captures::captures;
 use crate::launches::lacks_first;
 use crate::occupancy::Intervals;
-use crate::trace::{HostActivity, HostKind, NONE};
+use crate::trace::{HostActivity, HostKind, NONE, Source};
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
@@ -47,7 +48,7 @@ pub(crate) struct Idle<'a> {
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
     launching: Vec<u32>,
-    /// Threads with operators but without launches.
+    /// Threads with operators or allocations but without launches.
     others: Vec<u32>,
     /// Overhead of the profiler and the driver, in order: (start, end, row).
     overhead: Vec<(i64, i64, u32)>,
@@ -81,8 +82,21 @@ impl<'a> Idle<'a> {
         launching.truncate(THREADS);
         let mut operates = vec![false; launches.len()];
         let mut overhead = Vec::new();
+        let table = CauseTable::shared();
+        let mut allocates: Vec<Option<bool>> = vec![None; trace.names.len()];
+        let mut allocates = |name: NameId| {
+            let places = || table.places(HostKind::Runtime, trace.names.get(name));
+            let is_one = |place: &u8| table.row(*place).is_some_and(|row| row.0 == Cause::Allocation);
+            let known = allocates.get_mut(name.0 as usize);
+            known.is_some_and(|known| *known.get_or_insert_with(|| places().first().is_some_and(is_one)))
+        };
         for (at, kind) in host.kinds().iter().enumerate() {
             match kind {
+                HostKind::Runtime if allocates(host.names()[at]) => {
+                    if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
+                        *cell = true;
+                    }
+                }
                 HostKind::Operator => {
                     if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
                         *cell = true;
@@ -96,7 +110,7 @@ impl<'a> Idle<'a> {
         let others = (0..operates.len() as u32).filter(idle).take(THREADS).collect();
         Self {
             frames: Frames::new(trace),
-            table: CauseTable::shared(),
+            table,
             known: vec![OnceCell::new(); trace.names.len()],
             launching,
             others,
@@ -285,6 +299,10 @@ impl<'a> Idle<'a> {
             let kind = self.frames.row(frame).map(|row| row.kind);
             match kind {
                 None => self.look(rest, weak, from, to, parts),
+                // The engine's threads run the backward pass, and this thread waits for them.
+                Some(HostKind::Python) if self.awaits_backward(frame) => {
+                    self.look(rest, if weak == NONE { frame } else { weak }, from, to, parts);
+                }
                 Some(HostKind::Annotation) if !self.tells(frame) => {
                     let own = if self.is_step(frame) { NONE } else { frame };
                     self.look(rest, if weak == NONE { own } else { weak }, from, to, parts);
@@ -294,13 +312,18 @@ impl<'a> Idle<'a> {
         });
     }
 
-    /// An operator on a thread without launches that spans a whole interval.
+    /// An operator or an allocation on a thread without launches that spans a whole interval. Allocations
+    /// synchronize the device, so they delay the launches of all threads.
     fn other(&self, from: i64, to: i64) -> u32 {
         let mut found = NONE;
         for &thread in &self.others {
             self.frames.walk(thread, from, to, |frame, start, end| {
-                let operates = self.frames.row(frame).is_some_and(|row| row.kind == HostKind::Operator);
-                if found == NONE && operates && 2 * (end - start) > to - from {
+                let is_one = self.frames.row(frame).is_some_and(|row| match row.kind {
+                    HostKind::Operator => true,
+                    HostKind::Runtime => self.allocates(&row),
+                    _ => false,
+                });
+                if found == NONE && is_one && 2 * (end - start) > to - from {
                     found = frame;
                 }
             });
@@ -310,6 +333,11 @@ impl<'a> Idle<'a> {
 
     fn is_step(&self, frame: u32) -> bool {
         self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).starts_with("ProfilerStep#"))
+    }
+
+    /// Tests whether a thread waits in a frame for the threads of PyTorch's autograd engine.
+    fn awaits_backward(&self, frame: u32) -> bool {
+        self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).contains("run_backward"))
     }
 
     /// Tests whether an annotation on the stack of a frame names a cause by itself.
@@ -337,11 +365,26 @@ impl<'a> Idle<'a> {
         }
         let short = long < LONG;
         match self.frames.row(frame) {
+            // Threads of XLA's runtime pass the work on to the one that launches: they do not compete with
+            // it.
+            Some(row) if self.others.contains(&row.thread) && is_of_xla(view) => {
+                if short {
+                    Cause::LaunchBound
+                } else {
+                    Cause::Unknown
+                }
+            }
             Some(row) if !view.from_host && self.others.contains(&row.thread) => Cause::OtherThread,
             _ if short => Cause::LaunchBound,
             Some(row) if row.kind != HostKind::Annotation => Cause::HostWork,
             _ => Cause::Unknown,
         }
+    }
+
+    /// Tests whether a call of the runtime allocates or frees memory.
+    fn allocates(&self, row: &HostActivity) -> bool {
+        let cause = self.fits(row).and_then(|place| self.table.row(place)).map(|found| found.0);
+        cause == Some(Cause::Allocation)
     }
 
     /// Index of the first row of the table that fits a frame.
@@ -372,6 +415,11 @@ impl<'a> Idle<'a> {
         let place = self.fits(&row)?;
         self.table.row(place).map(|row| row.0)
     }
+}
+
+/// Tests whether the recording is of a program on XLA.
+fn is_of_xla(view: &View<'_>) -> bool {
+    view.trace.identity.source == Source::XPlane
 }
 
 /// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time

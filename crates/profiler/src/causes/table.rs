@@ -188,7 +188,13 @@ mod tests {
     #[test]
     fn short_launches_and_short_copies_are_no_cause_by_themselves() {
         let table = CauseTable::shipped();
-        for (name, least) in [("cudaLaunchKernel", 1_000_000), ("cudaMemcpyAsync", 100_000)] {
+        for (name, least) in [
+            ("cudaLaunchKernel", 1_000_000),
+            ("cudaMemcpyAsync", 100_000),
+            ("cuMemcpyHtoDAsync_v2", 100_000),
+            ("cuMemcpyDtoHAsync_v2", 100_000),
+            ("cuMemcpyHtoD_v2", 0),
+        ] {
             let places = table.places(HostKind::Runtime, name);
             let all: Vec<i64> =
                 places.iter().filter_map(|&place| table.row(place)).map(|row| row.1).collect();

@@ -48,6 +48,7 @@ impl Rule for BoundByMemory {
         let is_host = context.from_host();
         let is_other = |name: &str| {
             is_not_fused(name)
+                || is_lookup(name)
                 || is_pooling(name)
                 || is_ordering(name)
                 || is_host && (is_copy(name) || is_view(name))
@@ -83,7 +84,7 @@ impl Rule for BoundByMemory {
                 .chain(context.costliest(context.times_under(fits).filter(|(name, _)| !is_other(name)), 4))
                 .collect(),
             advice: if are_mostly(is_fusion_of_xla) || of_xla(context.views) {
-                "XLA has already fused these kernels: remove casts, transposes and recomputed values, and use cuDNN or Transformer Engine for attention, norms and cross-entropy"
+                "XLA has already fused these kernels: remove casts, transposes and recomputed values from the function; split functions fuse less than one under `jax.jit`"
             } else if are_mostly(|name| name.starts_with("triton_")) {
                 "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
             } else if !is_pytorch(context.views) {
@@ -120,6 +121,15 @@ fn is_not_fused(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| name.starts_with("rand") || NONE.contains(&name))
 }
 
+/// Tests whether a kernel reads or writes rows of a table by index: fusion leaves these rows to be read, as
+/// in embeddings.
+fn is_lookup(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["gather_kernel", "indexselect", "index_select", "index_elementwise_kernel", "scatter_gather"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 /// Tests whether an operator or a kernel pools over windows: neighbours cannot contain it, and on hosts its
 /// comparisons take more time than its memory.
 fn is_pooling(name: &str) -> bool {
@@ -154,6 +164,18 @@ mod tests {
     fn names_of_xla_differ_from_others() {
         assert!(is_fusion_of_xla("input_convert_reduce_fusion.13") && is_fusion_of_xla("loop_add_fusion"));
         assert!(!is_fusion_of_xla("triton_poi_fused_cat_clone_3") && !is_fusion_of_xla("my_fusion_kernel"));
+    }
+
+    #[test]
+    fn lookups_are_no_element_wise_work() {
+        for name in [
+            "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long)",
+            "void at::native::(anonymous namespace)::indexSelectLargeIndex<float, long, unsigned int>(int)",
+            "void at::native::index_elementwise_kernel<128, 4>(long)",
+        ] {
+            assert!(is_lookup(name), "{name}");
+        }
+        assert!(!is_lookup("triton_poi_fused_add_mul_3") && !is_lookup("ncclDevKernel_AllGather_RING_LL"));
     }
 
     #[test]

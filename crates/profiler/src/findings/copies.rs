@@ -2,7 +2,7 @@
 //!
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
-use super::remedies::is_pytorch;
+use super::remedies::{RESIDENT, copies_with_launches, is_pytorch};
 use super::{Context, Rule, percent, short, top};
 use crate::causes::Stacks;
 use crate::profile::{Explained, Finding, Subject};
@@ -69,7 +69,9 @@ impl Rule for Copies {
                     format!("{} of {} is in {}", percent(share), short(costliest), short(&name))
                 }))
                 .collect(),
-            advice: if !is_local && !is_pageable && lost > OVERLAPPED * compute {
+            advice: if !is_local && !is_pytorch(context.views) && copies_with_launches(context.views) {
+                RESIDENT.to_owned()
+            } else if !is_local && !is_pageable && lost > OVERLAPPED * compute {
                 "no overlap can hide these copies, because they take longer than all compute: keep the data on the device \
                  between uses, or copy narrower formats"
                     .to_owned()

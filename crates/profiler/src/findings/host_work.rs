@@ -9,6 +9,7 @@ use super::remedies::of_xla;
 use super::{Context, launching, short, time};
 use crate::NameId;
 use crate::causes::{Cause, CauseUse, Key, Stacks, Usual, key};
+use crate::replay::lower_median;
 use crate::trace::{HostKind, NONE};
 use crate::view::View;
 use crate::waterfall::RankWaterfall;
@@ -290,6 +291,46 @@ impl<'a> Reader<'a> {
 /// Tests whether an operator only creates another view of a tensor.
 pub(super) fn is_view(name: &str) -> bool {
     name.strip_prefix("aten::").is_some_and(|name| VIEWS.contains(&name.trim_end_matches('_')))
+}
+
+/// Frame with most of a rank's time in long host calls.
+pub(super) fn longest_frame<'a>(context: &Context<'a>, rank: u32) -> Option<&'a str> {
+    let (own, names) = context.ranks().find(|(one, _)| one.rank == rank)?;
+    let mut times: BTreeMap<u32, i64> = BTreeMap::new();
+    for part in own.causes.iter().filter(|part| part.cause == Cause::HostWork && part.place.frame != NONE) {
+        *times.entry(part.place.frame).or_default() += part.time;
+    }
+    let (frame, _) = times.into_iter().max_by_key(|&(frame, time)| (time, std::cmp::Reverse(frame)))?;
+    Some(names.get(NameId(frame)))
+}
+
+/// Advice for long calls on one rank alone: its peers run the same program, so moving these calls helps only
+/// if they do not run them. `None` without a recorded frame, or if only some ranks are displayed.
+pub(super) fn on_one_rank(context: &Context<'_>, rank: u32, frame: &str) -> Option<String> {
+    // The devices of a process on XLA have one host.
+    if of_xla(context.views) {
+        return None;
+    }
+    let at = context.waterfall.ranks.iter().position(|one| one.rank == rank)?;
+    let calls = |view: &&View<'_>| {
+        let names = view.trace.host.names().iter();
+        names.filter(|name| view.trace.names.get(**name) == frame).count() as i64
+    };
+    let own = context.views.get(at).map(calls).filter(|own| *own > 0 && !frame.is_empty())?;
+    let others = context.views.iter().enumerate().filter(|(other, _)| *other != at);
+    let usual = lower_median(&mut others.map(|(_, view)| calls(view)).collect::<Vec<_>>())?;
+    Some(if 2 * usual >= own {
+        format!(
+            "the peers run `{}` as well, without this delay: check this host for preempted threads (`perf sched`), other processes \
+             on its cores, clocks and locks",
+            short(frame)
+        )
+    } else {
+        format!(
+            "the peers run `{}` less often or never: run it on all ranks at the same time, less often, or in another thread or process",
+            short(frame)
+        )
+    })
 }
 
 /// Names around a call: module, function and annotation.

@@ -3,11 +3,12 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
-use super::host_work::host_calls;
+use super::host_work::{host_calls, longest_frame, on_one_rank};
 use super::launching::Late;
 use super::{Context, EXPLAINED, Inference, Rule, percent, remedies, short, time};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow, is_convolution};
+use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::{HostKind, Source};
 use crate::view::Role;
@@ -295,7 +296,11 @@ impl Rule for IdleCause {
         let calls = (self.cause == Cause::HostWork && !context.from_host())
             .then(|| host_calls(context, |_, _, _| true));
         let of_calls = calls.as_ref().and_then(|calls| calls.advice(context.serves));
-        let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_calls.unwrap_or(advice) };
+        let of_one = most
+            .as_ref()
+            .filter(|most| self.cause == Cause::HostWork && most.2 >= ONE_RANK)
+            .and_then(|most| on_one_rank(context, most.0, longest_frame(context, most.0)?));
+        let advice = if host.is_some() { ONE_HOST.to_owned() } else { of_one.or(of_calls).unwrap_or(advice) };
         let lost = host.map_or(lost, |cost| cost.min(lost));
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
         // Short launches are summed below; for other causes, the frames with most of the cost are listed.
@@ -375,6 +380,8 @@ impl Rule for IdleCause {
             },
             evidence,
             advice,
+            // The mean of a recording that begins with it is more than later steps lose.
+            certainty: one_off.then_some(Certainty::AtMost),
             one_off,
             ..Finding::default()
         }]
@@ -552,8 +559,12 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<(u32, String, f64)> {
 }
 
 /// Advice if the host of one rank has most of a cause that all hosts share otherwise.
-const ONE_HOST: &str = "only this host is affected, so the program is not the cause: compare its CPUs, clocks and other processes with those of its peers \
+const ONE_HOST: &str = "most of it is on this host, so the program is not the cause: compare its CPUs, clocks and other processes with those of its peers \
                         (`railwright stragglers`)";
+
+/// Minimum share of the time of long calls on one of several ranks for which its host is compared with those
+/// of its peers.
+const ONE_RANK: f64 = 0.8;
 
 /// Cost per step of a straggler with a slow host that has most of the launch overhead, in nanoseconds.
 fn one_host(context: &Context<'_>, cause: Cause, rank: u32, share: f64) -> Option<f64> {

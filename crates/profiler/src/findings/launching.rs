@@ -3,9 +3,10 @@
 //! Responsible for: the operators that launch, and the work that late launches delay. Excludes traces
 //! without a device.
 
-use crate::causes::LATE_START;
+use crate::causes::{Cause, Idle, LATE_START};
 use crate::trace::{GpuKind, HostKind};
 use crate::view::{Role, View};
+use crate::waterfall::Piece;
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +52,19 @@ fn of_rank<'a>(view: &View<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
+/// The launch-bound part of an idle interval, in nanoseconds.
+pub(super) fn launch_bound(idle: &mut Idle<'_>, view: &View<'_>, piece: Piece) -> i64 {
+    let mut begin = piece.start;
+    let mut sum = 0;
+    for part in idle.stretches(view, piece) {
+        if part.cause == Cause::LaunchBound {
+            sum += part.end - begin;
+        }
+        begin = part.end;
+    }
+    sum
+}
+
 /// Idle time before work that was launched on an idle device, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Late {
@@ -73,16 +87,19 @@ impl Late {
             let known: Vec<bool> = view.trace.names.iter().map(is_graph).collect();
             let names = view.trace.host.names();
             let mut seen = vec![false; view.trace.names.len()];
-            let mut until: Option<i64> = None;
+            let (mut until, mut parts): (Option<i64>, _) = (None, Idle::new(view));
             for (at, row) in view.gpu.iter().enumerate().filter(|(at, _)| view.role[*at] != Role::None) {
                 let is_new =
                     seen.get_mut(row.name.0 as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-                let idle = until.map_or(0, |until| row.start - until).min(LATE_START);
-                let waits = view.launched(at).zip(until).is_some_and(|(call, until)| call >= until);
+                let free = until.filter(|free| *free < row.start);
+                let waits = view.launched(at).zip(free).is_some_and(|(call, free)| call >= free);
                 until = until.max(Some(row.end));
-                if idle <= 0 || !waits || row.start < from || row.start >= to {
+                let Some(free) = free.filter(|_| waits && row.start >= from && row.start < to) else {
                     continue;
-                }
+                };
+                // Allocations and blocking copies in the same gap have findings of their own.
+                let piece = Piece { start: free, end: row.start, role: Role::None, row: at as u32 };
+                let idle = launch_bound(&mut parts, view, piece).min(LATE_START);
                 let name = names.get(view.launch[at] as usize).map(|name| name.0 as usize);
                 let by_graph = name.and_then(|name| known.get(name)) == Some(&true);
                 late.all += idle;

@@ -9,11 +9,12 @@ use super::{Context, time};
 use crate::groups::{Evidence, Group};
 use crate::matching::Lane;
 use crate::occupancy::Intervals;
+use crate::trace::HostKind;
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Share};
 use crate::windows::CutBy;
 use railwright_spec::human;
-use railwright_step::{CollectiveKind, Dimension};
+use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of listed groups and operations.
@@ -88,10 +89,11 @@ pub(super) fn unattributed(context: &Context<'_>, undivided: bool) -> Unattribut
     if by_sizes {
         advice.push("pass the parallel sizes with `--layout` to attribute these groups");
     }
-    advice.push(remedy(operation, context));
+    // Waits have other remedies than transfers.
     if undivided {
         advice.push("record all ranks of these groups to separate transfers from waits");
     }
+    advice.push(remedy(operation, context));
     Unattributed { groups, evidence, advice: advice.join("; ") }
 }
 
@@ -108,6 +110,74 @@ fn reduces_16_bits(context: &Context<'_>) -> bool {
     2 * narrow > all
 }
 
+/// Minimum share of exposed reductions in the forward and in the backward pass, for reductions of
+/// activations: gradients are reduced in the backward pass or after it.
+const BOTH: f64 = 0.25;
+
+/// Maximum mean duration of small reductions, in nanoseconds: several times the latency of a collective
+/// between nodes (about 20 us).
+const SMALL: i64 = 100_000;
+
+/// Advice for reductions that the next layer waits for.
+const ACTIVATIONS: &str = "these reductions sum activations that the next layer needs: overlap them with GEMMs in parts (`--tp-comm-overlap`), use \
+                           fewer tensor-parallel ranks, or a fused all-reduce";
+
+/// Tests whether operators of the hosts were recorded.
+fn has_operators(context: &Context<'_>) -> bool {
+    context.views.iter().any(|view| view.trace.host.kinds().contains(&HostKind::Operator))
+}
+
+/// Kernels of reductions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reductions {
+    /// Exposed time, in all phases and by phase, in nanoseconds.
+    exposed: i64,
+    forward: i64,
+    backward: i64,
+    /// Number, and time including overlapped time in nanoseconds.
+    count: i64,
+    duration: i64,
+}
+
+impl Reductions {
+    fn new(context: &Context<'_>) -> Self {
+        let (from, to) = context.windows.span();
+        let mut sums = Self::default();
+        for view in context.views {
+            let compute = compute(view);
+            for (at, row) in view.gpu.iter().enumerate() {
+                let is_one = view.role.get(at) == Some(&Role::Communication)
+                    && view.trace.names.get(row.name).to_ascii_lowercase().contains("reduce");
+                if !is_one || row.start < from || row.start >= to {
+                    continue;
+                }
+                let exposed = row.duration() - compute.within(row.start, row.end);
+                sums.exposed += exposed;
+                sums.count += 1;
+                sums.duration += row.duration();
+                match view.phase.get(at) {
+                    Some(Phase::Forward) => sums.forward += exposed,
+                    Some(
+                        Phase::Backward | Phase::BackwardInput | Phase::BackwardWeight | Phase::Recompute,
+                    ) => sums.backward += exposed,
+                    _ => {}
+                }
+            }
+        }
+        sums
+    }
+
+    /// Tests whether both passes have them.
+    fn of_activations(&self) -> bool {
+        let least = BOTH * self.exposed as f64;
+        self.exposed > 0 && self.forward as f64 >= least && self.backward as f64 >= least
+    }
+
+    fn are_small(&self) -> bool {
+        self.count > 0 && self.duration < SMALL * self.count
+    }
+}
+
 /// Remedy for an operation of unknown purpose.
 fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static str {
     match operation {
@@ -120,14 +190,23 @@ fn remedy(operation: Option<CollectiveKind>, context: &Context<'_>) -> &'static 
              narrower formats"
         }
         Some(CollectiveKind::AllReduce | CollectiveKind::ReduceScatter) => {
-            match (is_forward(context.views), reduces_16_bits(context)) {
-                (true, true) => "overlap these reductions with compute that does not need their result",
+            let seen = Reductions::new(context);
+            let is_forward = is_forward(context.views);
+            // Without operators, the passes are unknown.
+            if seen.of_activations() || is_forward && has_operators(context) {
+                return ACTIVATIONS;
+            }
+            if is_forward {
+                return "overlap these reductions with compute that does not need their result";
+            }
+            match (seen.are_small(), reduces_16_bits(context)) {
+                (true, true) => "merge these small reductions, and overlap them with the backward pass",
                 (true, false) => {
-                    "overlap these reductions with compute that does not need their result, or reduce narrower formats"
+                    "merge these small reductions, overlap them with the backward pass, or reduce in bf16"
                 }
-                (false, true) => "overlap these reductions with the backward pass, and merge small ones",
+                (false, true) => "start these reductions earlier, so that the backward pass overlaps them",
                 (false, false) => {
-                    "overlap these reductions with the backward pass, merge small ones, or reduce in bf16"
+                    "start these reductions earlier, so that the backward pass overlaps them, or reduce in bf16"
                 }
             }
         }

@@ -4,9 +4,11 @@
 //! without further frames, compiled regions, and programs other than PyTorch on CUDA or ROCm. Does not decide
 //! the cause.
 
+use crate::NameId;
 use crate::causes::{Cause, CauseRow, Stacks, is_convolution};
 use crate::trace::{HostKind, RankTrace, Source};
-use crate::view::View;
+use crate::view::{Role, View};
+use std::collections::BTreeMap;
 
 /// Minimum share of memory that operators free, in the time of allocation, for retries: growth alone frees
 /// nothing.
@@ -71,8 +73,33 @@ fn frees_at_first_call(views: &[&View<'_>], is_single: bool) -> bool {
     any
 }
 
-/// Advice for memory allocation: of pinned memory, retries that free the cache, libraries in their first
-/// call, a cache that the program empties, or one that grows.
+/// Minimum ratio of allocations to launches of kernels without a cache: PyTorch's caching allocator asks the
+/// driver only while it grows or after a retry.
+const UNCACHED: f64 = 0.25;
+
+/// Minimum ratio of frees to allocations without a cache: each tensor returns its memory.
+const RETURNED: f64 = 0.5;
+
+/// Tests whether tensors get their memory from the driver: allocations accompany the launches of all ranks,
+/// and are freed again.
+fn is_uncached(views: &[&View<'_>]) -> bool {
+    let count = |view: &View<'_>, names: [&str; 2]| {
+        let rows = view.trace.host.kinds().iter().zip(view.trace.host.names());
+        let calls = rows.filter(|(kind, _)| **kind == HostKind::Runtime);
+        calls.filter(|(_, name)| names.contains(&view.trace.names.get(**name))).count() as f64
+    };
+    !views.is_empty()
+        && views.iter().all(|view| {
+            let kernels = view.role.iter().filter(|role| **role == Role::Compute).count() as f64;
+            let made = count(view, ["cudaMalloc", "hipMalloc"]);
+            made > 0.0
+                && made >= UNCACHED * kernels
+                && count(view, ["cudaFree", "hipFree"]) >= RETURNED * made
+        })
+}
+
+/// Advice for memory allocation: without a cache, of pinned memory, retries that free the cache,
+/// libraries in their first call, a cache that the program empties, or one that grows.
 fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow], is_single: bool) -> &'static str {
     let all = sum(rows, |_| true);
     let is_pinned = |row: &CauseRow| {
@@ -84,7 +111,10 @@ fn of_allocation(views: &[&View<'_>], rows: &[&CauseRow], is_single: bool) -> &'
     let is_free = |row: &CauseRow| {
         !is_pinned(row) && calls(row, &["cudafree", "hipfree", "memfree", "memunmap", "memrelease"])
     };
-    if 2.0 * sum(rows, is_pinned) > all {
+    if is_uncached(views) {
+        "tensors get their memory from the driver instead of PyTorch's cache: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` \
+         (`PYTORCH_NO_HIP_MEMORY_CACHING`), or use an allocator with a pool"
+    } else if 2.0 * sum(rows, is_pinned) > all {
         "allocate pinned memory once and reuse it: keep pinned buffers between steps (`pin_memory=True` of the loader reuses its own)"
     } else if sum(rows, |row| is_free(row) && row.operator.is_some()) >= RETRIED * all
         && frees_at_first_call(views, is_single)
@@ -163,7 +193,7 @@ pub(super) fn is_pytorch(views: &[&View<'_>]) -> bool {
 
 /// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has
 /// no options of PyTorch.
-fn of_plain(cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
+fn of_plain(views: &[&View<'_>], cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
     let is_pooled = |row: &CauseRow| calls(row, &["mallocasync", "freeasync", "mallocfrompool"]);
     Some(match cause {
         Cause::Allocation if 2.0 * sum(rows, is_pooled) > sum(rows, |_| true) => {
@@ -182,11 +212,39 @@ fn of_plain(cause: Cause, rows: &[&CauseRow]) -> Option<&'static str> {
         Cause::Compilation => {
             "record after warm-up: kernels are loaded at their first launch (`CUDA_MODULE_LOADING=EAGER` loads them at start)"
         }
+        Cause::LaunchBound if copies_with_launches(views) => RESIDENT,
         Cause::LaunchBound => {
             "launch fewer, larger kernels: fuse them, or capture them in CUDA graphs; keep host cores free"
         }
         _ => return None,
     })
+}
+
+/// Advice for programs that copy the same buffers around their kernels.
+pub(super) const RESIDENT: &str = "the same copies between host and device accompany the kernels: keep the data on the device between them (`acc data`, \
+                                   `omp target data`, buffers that are copied once)";
+
+/// Minimum ratio of repeated copies to kernels, and minimum number of them.
+const REPEATED: f64 = 0.5;
+const OFTEN: usize = 4;
+
+/// Tests whether copies between host and device accompany the kernels of every rank: copies of one size and
+/// direction are about as many as kernels.
+pub(super) fn copies_with_launches(views: &[&View<'_>]) -> bool {
+    !views.is_empty()
+        && !of_xla(views)
+        && views.iter().all(|view| {
+            let kernels = view.role.iter().filter(|role| **role == Role::Compute).count();
+            let mut alike: BTreeMap<(NameId, u64), usize> = BTreeMap::new();
+            for (row, _) in view.gpu.iter().zip(&view.role).filter(|(_, role)| **role == Role::Copy) {
+                let name = view.trace.names.get(row.name);
+                if ["HtoD", "DtoH"].iter().any(|way| name.contains(way)) {
+                    *alike.entry((row.name, row.bytes)).or_default() += 1;
+                }
+            }
+            let most = alike.into_values().max().unwrap_or(0);
+            most >= OFTEN && most as f64 >= REPEATED * kernels as f64
+        })
 }
 
 /// Tests whether Nsight Systems made the recording.
@@ -277,11 +335,7 @@ pub(super) fn of_cause(
 ) -> Option<&'static str> {
     match cause {
         Cause::LaunchBound if of_launches(views).is_some() => of_launches(views),
-        // The threads of XLA's runtime are its own: they run these operators in order to launch.
-        Cause::OtherThread if of_xla(views) => Some(
-            "these may be operators of XLA's own threads: compare their order with the launches, and run more work per dispatch",
-        ),
-        _ if !of_xla(views) && !is_pytorch(views) => of_plain(cause, rows),
+        _ if !of_xla(views) && !is_pytorch(views) => of_plain(views, cause, rows),
         Cause::Allocation if !serves => Some(of_allocation(views, rows, is_single)),
         _ => None,
     }

@@ -3,11 +3,13 @@
 //! Responsible for: regions of short kernels with launches as long as themselves. Excludes queued kernels: no
 //! launch delays them, and trial runs of algorithms: later steps do not have them.
 
+use super::launching::launch_bound;
+use super::remedies::{RESIDENT, copies_with_launches, is_pytorch, of_xla};
 use super::{Context, Inference, Rule, time};
-use crate::causes::{Cause, Idle, Stacks, Trials};
+use crate::causes::{Idle, Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::NONE;
-use crate::view::{Role, View};
+use crate::view::Role;
 use crate::waterfall::Piece;
 
 pub(super) struct SmallKernels;
@@ -103,6 +105,10 @@ impl Rule for SmallKernels {
             .collect(),
             advice: if 2 * zeroed > all {
                 "these kernels clear gradients: `zero_grad(set_to_none=True)` launches none of them"
+            } else if !is_pytorch(context.views) && copies_with_launches(context.views) {
+                RESIDENT
+            } else if of_xla(context.views) {
+                "run more work per dispatch: larger functions under `jax.jit`, which fuse these kernels"
             } else {
                 "capture small kernels in a CUDA graph, or fuse them with a compiler"
             }
@@ -110,19 +116,6 @@ impl Rule for SmallKernels {
             ..Finding::default()
         }]
     }
-}
-
-/// The launch-bound part of an idle interval, in nanoseconds.
-fn launch_bound(idle: &mut Idle<'_>, view: &View<'_>, piece: Piece) -> i64 {
-    let mut begin = piece.start;
-    let mut sum = 0;
-    for part in idle.stretches(view, piece) {
-        if part.cause == Cause::LaunchBound {
-            sum += part.end - begin;
-        }
-        begin = part.end;
-    }
-    sum
 }
 
 /// Tests whether a kernel is a copy or fill of ROCm's runtime, which no graph or compiler fuses.

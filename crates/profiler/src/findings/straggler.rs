@@ -2,9 +2,9 @@
 //!
 //! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
-use super::{Context, EXPLAINED, Rule, percent, short, time};
+use super::{Context, EXPLAINED, Rule, host_work, percent, short, time};
 use crate::NameId;
-use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts};
+use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts, StragglerReport};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;
@@ -49,7 +49,8 @@ impl Rule for Straggler {
                 )
             })
         };
-        let tell = |named: &Named| {
+        // `each` is the cost of one of its ranks.
+        let tell = |named: &Named, each: f64| {
             let culprits: Vec<&Culprit> =
                 report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
             let cost = named.cost_s * 1e9;
@@ -84,21 +85,52 @@ impl Rule for Straggler {
                             .ranks
                             .iter()
                             .filter(|_| matches!(cause, CauseClass::SlowHost | CauseClass::LaunchLatency))
-                            .filter_map(|&rank| doing(context, rank, cost).map(|found| found.0)),
+                            .filter_map(|&rank| doing(context, rank, each).map(|found| found.line)),
                     )
                     .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
                     .chain(is_largest(named).then(rest_of).flatten())
                     .collect(),
-                advice: proven(context, cause, &named.ranks, cost).unwrap_or_else(|| {
+                advice: proven(context, cause, &named.ranks, each).unwrap_or_else(|| {
                     advice(if partly { CauseClass::Unknown } else { cause }, context.from_host()).to_owned()
                 }),
                 ..Finding::default()
             }
         };
-        report.culprits.iter().filter(|named| named.kind == Kind::Rank).map(tell).collect()
+        let (several, others) = by_cause_of_host(report);
+        let joint = several.map(|one| Finding {
+            message: format!("{} delay the others in turn ({})", human::ranks(&one.ranks), one.cause),
+            ..tell(&one, one.cost_s * 1e9 / one.ranks.len() as f64)
+        });
+        joint.into_iter().chain(others.into_iter().map(|named| tell(named, named.cost_s * 1e9))).collect()
     }
+}
+
+/// Minimum number of ranks with slow hosts that are one finding: their costs add up, and the remedy is one.
+const SEVERAL: usize = 3;
+
+/// Ranks whose hosts are late for the same recorded cause, as one, and the other ranks.
+fn by_cause_of_host(report: &StragglerReport) -> (Option<Named>, Vec<&Named>) {
+    let ranks = || report.culprits.iter().filter(|named| named.kind == Kind::Rank);
+    let is_late = |named: &Named| {
+        let [rank] = named.ranks.as_slice() else { return false };
+        report.ranks.iter().any(|one| one.rank == *rank && one.cause == CauseClass::SlowHost)
+    };
+    let first = ranks().filter(|named| is_late(named)).max_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
+    let Some(first) = first else { return (None, ranks().collect()) };
+    let (mut alike, others): (Vec<&Named>, Vec<&Named>) =
+        ranks().partition(|named| is_late(named) && named.cause == first.cause);
+    if alike.len() < SEVERAL {
+        return (None, ranks().collect());
+    }
+    alike.sort_by(|a, b| b.cost_s.total_cmp(&a.cost_s).then(a.ranks.cmp(&b.ranks)));
+    let joint = Named {
+        ranks: alike.iter().flat_map(|named| named.ranks.iter().copied()).collect(),
+        cost_s: alike.iter().map(|named| named.cost_s).sum(),
+        ..first.clone()
+    };
+    (Some(joint), others)
 }
 
 /// Classes of the spans that show the delay: a straggler is visible in its own slow activity, not in its
@@ -120,8 +152,10 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
     };
     match doing(context, first, cost) {
         // Only an annotation: neither its code nor the clocks of the host are known.
-        Some((_, Cause::Unknown, share)) if share >= PROVEN => held(),
-        Some((_, cause, share)) => super::idle::advice(context, cause).filter(|_| share >= PROVEN),
+        Some(found) if found.share < PROVEN => None,
+        Some(Doing { cause: Cause::Unknown, .. }) => held(),
+        Some(Doing { cause: Cause::HostWork, frame, .. }) => host_work::on_one_rank(context, first, &frame),
+        Some(found) => super::idle::advice(context, found.cause),
         None => held(),
     }
 }
@@ -134,11 +168,22 @@ fn of_place(name: &str) -> String {
     )
 }
 
-/// Host activity of a rank during its excess idle time in the intervals that delay others, with its cause and
-/// share (0 to 1). Excess idle time is beyond the median of the peers in the same interval; the largest part
-/// counts. `None` if it explains less than half of the cost per step, in nanoseconds: then every rank is idle
-/// for the same reason, or the rank's delay is something else.
-fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, f64)> {
+/// Host activity of a rank while it delays others.
+struct Doing {
+    /// Line of evidence.
+    line: String,
+    cause: Cause,
+    /// Share of the cause in the additional idle time (0 to 1).
+    share: f64,
+    /// Name of the frame with most of it; empty without one.
+    frame: String,
+}
+
+/// Host activity of a rank during its excess idle time in the intervals that delay others. Excess idle time
+/// is beyond the median of the peers in the same interval; the largest part counts. `None` if it explains
+/// less than half of the cost per step, in nanoseconds: then every rank is idle for the same reason, or the
+/// rank's delay is something else.
+fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<Doing> {
     let member =
         context.job.position(rank).filter(|_| context.waterfall.ranks.len() == context.job.members.len())?;
     let (own, names) = context.ranks().nth(member)?;
@@ -180,7 +225,7 @@ fn doing(context: &Context<'_>, rank: u32, cost: f64) -> Option<(String, Cause, 
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
     );
-    Some((line, cause, share))
+    Some(Doing { line, cause, share, frame: frame.to_owned() })
 }
 
 /// Idle time of a rank within some times by row of its causes, in nanoseconds. The steps begin at `origin`.
@@ -285,5 +330,42 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         CauseClass::Schedule | CauseClass::Unknown => {
             "record the slow rank and its neighbours with stacks to find the cause"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::straggler_report;
+    use crate::certainty::Certainty;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    #[test]
+    fn late_hosts_of_one_cause_are_one_finding() {
+        let plan = Synthetic { data: 8, tensor: 1, ..Synthetic::default() };
+        let mut report = straggler_report(&mut plan.job(), &JoinOptions::default());
+        report.ranks.iter_mut().for_each(|one| one.cause = CauseClass::SlowHost);
+        let named = |rank: u32, cost_s: f64, cause: &'static str| Named {
+            kind: Kind::Rank,
+            ranks: vec![rank],
+            stage: None,
+            cause,
+            cost_s,
+            certainty: Certainty::Replayed,
+        };
+        report.culprits =
+            vec![named(3, 0.1, "slow host"), named(5, 0.4, "slow host"), named(1, 0.2, "data loading")];
+        let (joint, others) = by_cause_of_host(&report);
+        assert!(joint.is_none() && others.len() == 3, "two of one cause: {joint:?}");
+        report.culprits.push(named(6, 0.2, "slow host"));
+        let (joint, others) = by_cause_of_host(&report);
+        let joint = joint.expect("three of one cause");
+        assert_eq!(joint.ranks, [5, 6, 3]);
+        assert!((joint.cost_s - 0.7).abs() < 1e-9, "{joint:?}");
+        assert_eq!(others.iter().map(|one| one.ranks[0]).collect::<Vec<u32>>(), [1]);
+        // Slow chips have a remedy each.
+        report.ranks.iter_mut().for_each(|one| one.cause = CauseClass::SlowChip);
+        assert!(by_cause_of_host(&report).0.is_none());
     }
 }

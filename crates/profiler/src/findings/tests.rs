@@ -1,6 +1,7 @@
 //! Each rule on a small job with its fault, and on a job without fault.
 
 mod claims;
+mod contrasts;
 mod evidence;
 mod idle;
 mod order;

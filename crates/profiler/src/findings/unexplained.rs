@@ -3,9 +3,11 @@
 //! Responsible for: its amount.
 
 use super::idle::{of_pytorch, outside};
-use super::{Context, Rule, time};
+use super::{Context, EXPLAINED, Rule, time};
+use crate::occupancy::Intervals;
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::HostKind;
+use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_step::columns::Class;
 
@@ -27,7 +29,9 @@ impl Rule for Unexplained {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let lost = context.mean(Label::Unexplained) - outside(context);
-        if context.share(lost) < 0.05 {
+        // Time before the first and after the last device work of a rank is no gap: other ranks or the host
+        // determine the ends of the steps.
+        if context.share(lost) < 0.05 || between(context) < EXPLAINED * lost {
             return Vec::new();
         }
         vec![Finding {
@@ -49,6 +53,19 @@ impl Rule for Unexplained {
             ..Finding::default()
         }]
     }
+}
+
+/// Idle time between the first and the last device work of each rank within the steps, per rank and step, in
+/// nanoseconds.
+fn between(context: &Context<'_>) -> f64 {
+    let span = context.windows.span();
+    let of = |view: &&crate::view::View<'_>| {
+        let rows = view.gpu.iter().zip(&view.role).filter(|(_, role)| **role != Role::None);
+        let busy = Intervals::union(rows.map(|(row, _)| (row.start, row.end)).collect()).clipped(span);
+        let edges = busy.next(i64::MIN).zip(busy.last_end(i64::MAX));
+        edges.map_or(0, |(first, last)| last - first.0 - busy.total())
+    };
+    context.views.iter().map(of).sum::<i64>() as f64 / context.samples()
 }
 
 /// Tests whether operators or calls of the host were recorded.

@@ -65,7 +65,7 @@ impl Rule for Waiting {
         });
         let rank = match report.verdict {
             Verdict::None => ranks.first().filter(|rank| rank.waits_share > 0.5).map(|rank| rank.rank),
-            _ => None,
+            _ => report.leading().map(|rank| rank.rank),
         };
         let (message, evidence, advice): (String, Vec<String>, String) = match report.verdict {
             Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => return Vec::new(),
@@ -76,7 +76,13 @@ impl Rule for Waiting {
                     .to_owned(),
             ),
             Verdict::CannotTell => (
-                "ranks wait for each other; the cause is unknown".to_owned(),
+                match rank {
+                    // The rank is known, its reason is not.
+                    Some(rank) => {
+                        format!("ranks wait for each other, mostly for rank {rank}, for an unknown reason")
+                    }
+                    None => "ranks wait for each other; the cause is unknown".to_owned(),
+                },
                 report
                     .reasons
                     .iter()

@@ -164,6 +164,9 @@ fn other_threads_are_looked_at_where_the_launching_one_has_no_frame() {
     );
     let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
     assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
+    // Freeing memory synchronizes the device, whichever thread does it.
+    let found = causes(late, &[(0, 9_000_000, Runtime, "cudaFree", 1)]);
+    assert_eq!(found[0], of(Cause::Allocation, "cudaFree", 9_999_000));
     // Kernels launched during the capture of a graph do not run.
     let capture = [
         (0, 5_000, Runtime, "cudaStreamBeginCapture", 0),
@@ -181,4 +184,54 @@ fn other_threads_are_looked_at_where_the_launching_one_has_no_frame() {
     assert_eq!(found[0].0, Cause::Profiler);
     let found = causes(late, &[(0, 9_000_000, Overhead, "Command Buffer Full", 1)]);
     assert_eq!(found[0].0, Cause::Unknown);
+}
+
+/// The thread that calls `backward` launches the next kernel, and one of the engine's threads frees memory
+/// meanwhile.
+#[test]
+fn a_thread_that_waits_for_the_backward_pass_is_no_cause() {
+    use HostKind::{Python, Runtime};
+    let mut trace = RankTrace::default();
+    trace.push_host((-90, -80, Runtime, "cudaLaunchKernel", 1), Some(1));
+    let wait = "<built-in method run_backward of torch._C._EngineBase object at 0x7f>";
+    trace.push_host((-100, 9_900_000, Python, wait, 0), None);
+    trace.push_host((0, 9_800_000, Runtime, "cudaFree", 1), None);
+    trace.push_host((9_950_000, 9_955_000, Runtime, "cudaLaunchKernel", 0), Some(2));
+    trace.host.sort();
+    let name = trace.names.intern("gemm");
+    for (start, end, correlation) in [(-70, 0, 1), (10_000_000, 10_000_100, 2)] {
+        trace.gpu.push(GpuActivity {
+            start,
+            end,
+            name,
+            correlation: Some(correlation),
+            ..GpuActivity::default()
+        });
+    }
+    let view = View::new(&trace, &Tables::shipped());
+    let piece = Piece { start: 0, end: 10_000_000, role: Role::None, row: 1 };
+    let parts = Idle::new(&view).stretches(&view, piece);
+    assert_eq!((parts[0].cause, parts[0].end), (Cause::Allocation, 9_800_000), "{parts:?}");
+}
+
+/// Threads of XLA's runtime hand work over to the one that launches.
+#[test]
+fn threads_of_xla_do_not_compete_with_the_launching_one() {
+    use HostKind::{Operator, Runtime};
+    let cause = |source: Source, until: i64| {
+        let mut trace = RankTrace::default();
+        trace.identity.source = source;
+        trace.push_host((0, until - 10_000, Operator, "EnqueueExecution", 1), None);
+        trace.push_host((until - 1_000, until - 500, Runtime, "cuLaunchKernel", 0), Some(1));
+        trace.host.sort();
+        let name = trace.names.intern("fusion");
+        let (start, end) = (until, until + 100);
+        trace.gpu.push(GpuActivity { start, end, name, correlation: Some(1), ..GpuActivity::default() });
+        let view = View::new(&trace, &Tables::shipped());
+        let piece = Piece { start: 0, end: until, role: Role::None, row: 0 };
+        Idle::new(&view).stretches(&view, piece)[0].cause
+    };
+    assert_eq!(cause(Source::XPlane, 200_000), Cause::LaunchBound);
+    assert_eq!(cause(Source::XPlane, 9_000_000), Cause::Unknown);
+    assert_eq!(cause(Source::default(), 200_000), Cause::OtherThread);
 }

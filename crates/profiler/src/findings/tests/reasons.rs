@@ -207,14 +207,21 @@ fn costs_are_shared_where_their_times_are_the_same() {
 
 #[test]
 fn pages_of_unified_memory_move_during_kernels() {
-    let of = |during: i64| {
+    let within = |kernel: i64, during: i64| {
         one_rank(move |_, r| {
-            r.kernel(GEMM, 500 * MICROSECOND);
+            r.kernel(GEMM, kernel * MICROSECOND);
             r.device -= during * MICROSECOND;
             r.row("Memcpy HtoD (unified memory)", 300 * MICROSECOND, GpuKind::Copy, 99, None);
         })
     };
-    assert!((290.0..310.0).contains(&cost(&of(300), "page-migration")), "{:#?}", of(300));
+    let of = |during: i64| within(500, during);
+    // The kernel of 500 us waits for at most its whole duration.
+    assert!((490.0..510.0).contains(&cost(&of(300), "page-migration")), "{:#?}", of(300));
+    assert_eq!(the(&of(300), "page-migration").certainty, Some(crate::certainty::Certainty::AtMost));
+    // Few pages explain little of a kernel.
+    let found = within(2_000, 280);
+    assert!((270.0..290.0).contains(&cost(&found, "page-migration")), "{found:#?}");
+    assert_eq!(the(&found, "page-migration").certainty, None);
     // Prefetched pages move between kernels.
     assert!(!ids(&of(0)).contains("page-migration"), "{:#?}", of(0));
 }
