@@ -20,7 +20,7 @@ pub struct PassBox {
     /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Index of its stall in [`ShownStep::stalls`]; `None` without a stall.
+    /// Index of its stall in `ShownStep::stalls`; `None` without a stall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<usize>,
 }

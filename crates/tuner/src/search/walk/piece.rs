@@ -17,7 +17,7 @@ pub(super) struct Piece<'s, 'a> {
     pub(super) shardings: Vec<Sharding>,
     /// The families of its strategies: unsharded and sharded parameters.
     pub(super) families: Vec<Family>,
-    /// Bytes per parameter by sharding, in the slots of [`group::slot`].
+    /// Bytes per parameter by sharding, in the slots of [`super::group::slot`].
     pub(super) bytes: [Vec<ParameterBytes>; 4],
     /// Sequences per micro-batch, with the resulting shapes.
     pub(super) shapes: Vec<(u64, Arc<Shaped>)>,
