@@ -73,9 +73,7 @@ fn converts(name: &str) -> bool {
     if lower.starts_with("triton_") {
         return lower.contains("_to_copy");
     }
-    ["bfloat16_copy", "float16_copy", "loadwithcast", "cast_and_transpose", "cast_transpose"]
-        .iter()
-        .any(|word| lower.contains(word))
+    ["bfloat16_copy", "float16_copy", "loadwithcast"].iter().any(|word| lower.contains(word))
 }
 
 impl Rule for Layout {
@@ -147,8 +145,6 @@ mod tests {
             ("void unrolled_elementwise_kernel<direct_copy_kernel_cuda, memory::LoadWithCast<1>>(int)", true),
             ("void elementwise_kernel<128, 4, gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>(int)", false),
             ("void CatArrayBatchedCopy<float>(float*)", false),
-            // Transposed copies in FP8 for the backward pass.
-            ("void cuda::per_channel_cast_and_transpose<256, 128, true>(int)", true),
         ] {
             assert_eq!(converts(name), expected, "{name}");
         }
