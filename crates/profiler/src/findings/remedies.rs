@@ -77,6 +77,10 @@ fn frees_at_first_call(views: &[&View<'_>], is_single: bool) -> bool {
 /// driver only while it grows or after a retry.
 const UNCACHED: f64 = 0.25;
 
+/// Minimum number of allocations of a rank without a cache: a cache that grows and libraries that create their
+/// workspaces make some tens of them in a first step.
+const MANY: f64 = 100.0;
+
 /// Minimum ratio of frees to allocations without a cache: each tensor returns its memory.
 const RETURNED: f64 = 0.5;
 
@@ -92,7 +96,7 @@ fn is_uncached(views: &[&View<'_>]) -> bool {
         && views.iter().all(|view| {
             let kernels = view.role.iter().filter(|role| **role == Role::Compute).count() as f64;
             let made = count(view, ["cudaMalloc", "hipMalloc"]);
-            made > 0.0
+            made >= MANY
                 && made >= UNCACHED * kernels
                 && count(view, ["cudaFree", "hipFree"]) >= RETURNED * made
         })

@@ -153,10 +153,9 @@ fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32], cost: f64) ->
     match doing(context, first, cost) {
         // Only an annotation: neither its code nor the clocks of the host are known.
         Some(found) if found.share < PROVEN => None,
-        Some(Doing { cause: Cause::Unknown, .. }) => held(),
+        Some(Doing { cause: Cause::Unknown, .. }) | None => held(),
         Some(Doing { cause: Cause::HostWork, frame, .. }) => host_work::on_one_rank(context, first, &frame),
         Some(found) => super::idle::advice(context, found.cause),
-        None => held(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::certainty::Certainty;
 fn tensors_without_a_cache_get_their_memory_from_the_driver() {
     let of = |frees: bool| {
         let found = one_rank(|_, r| {
-            for _ in 0..20 {
+            for _ in 0..30 {
                 r.host_busy(HostKind::Runtime, "hipMalloc", 50 * MICROSECOND);
                 r.kernel(GEMM, 10 * MICROSECOND);
                 if frees {
