@@ -188,7 +188,7 @@ DOCS: dict[str, str] = {
     'Price': 'Cost of an hour of progress.',
     'Scaled': 'A published cluster, with the job at its failure rate.',
     'Hang': 'The answer of kind `hang`.',
-    'HangHang': 'Verdict of flight records.',
+    'HangHang': 'Verdict on flight-recorder dumps.',
     'Group': 'A group of ranks across dumps.',
     'DamagedDump': 'A dump with a lost part: its rank may have entered more collectives than are known.',
     'Stuck': 'A collective or message that a rank entered and has not left.',

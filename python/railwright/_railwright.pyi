@@ -286,7 +286,7 @@ class Settings(TypedDict, total=False):
     """Attention kernel."""
     software: str
     framework: str
-    """Framework version, an identifier of the catalogue."""
+    """Framework version: an identifier from the catalogue."""
     dropout: bool
     """Enable dropout."""
     expert_imbalance: float

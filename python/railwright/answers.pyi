@@ -2837,13 +2837,13 @@ class Hang(Answer):
         """True if the job hangs; `None` if the records do not show it."""
     @property
     def hang(self) -> HangHang | None:
-        """Result from flight records."""
+        """Result from flight-recorder dumps."""
     @property
     def metrics(self) -> Metrics | None:
         """Result from xpu_timer."""
 
 class HangHang(Record):
-    """Verdict of flight records."""
+    """Verdict on flight-recorder dumps."""
     @property
     def ranks(self) -> list[int]:
         """Ranks with a dump."""
@@ -4829,7 +4829,7 @@ class NetworkDesign(Answer):
         """Designs that cannot be built, one per reason."""
     @property
     def scale_up_prices(self) -> Record:
-        """Price of each device's part of a scale-up domain beyond the machine's own, by domain size."""
+        """Extra price per device of scale-up domains larger than the machine's own, by domain size."""
     @property
     def scale_up_watts(self) -> Record:
         """Power of the same parts, if given; it is in the watts of the rows."""
@@ -4997,7 +4997,7 @@ class NetworkFailuresJob(Record):
         """Share of the step that is exposed network time. With a run, that of its step on the first design."""
     @property
     def exposed_domain_share(self) -> float:
-        """Share of the step that is exposed time in scale-up domains."""
+        """Share of the step in exposed communication within scale-up domains."""
     @property
     def interruption_hours(self) -> float:
         """Hours of all devices that an interruption costs: detection, restart, work since the last checkpoint."""
@@ -9176,7 +9176,7 @@ class Sized(Record):
         """All tried numbers that can train the model, by machine, ascending."""
     @property
     def impossible(self) -> Rows[SizeImpossible]:
-        """Tried numbers that cannot."""
+        """Tried numbers that cannot train the model."""
     @property
     def verdict(self) -> SizeVerdict:
         """The selected size."""

@@ -53,7 +53,8 @@ def timeline(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
-    network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
+    network: Compute collective times by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key
+        (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
     output: Write a Chrome trace (opens in ui.perfetto.dev), or an SVG if the name ends in `.svg`.
     svg: Output an SVG instead of a trace.
@@ -230,7 +231,8 @@ def sensitivity(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
-    network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
+    network: Compute collective times by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key
+        (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
     output: Write to a file; its suffix sets the format.
     memory_limit: Maximum memory for Railwright, such as `8GiB` [default: 3/4 of the machine].

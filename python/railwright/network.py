@@ -162,13 +162,13 @@ def show(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
-    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch selects a new route. Expects a whole
         number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
+    forwarding: Forwarding to another rail through the scale-up domain, before (like NCCL's PXN) or after the network. Expects one
+        of `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -327,13 +327,13 @@ def cost(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
-    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch selects a new route. Expects a whole
         number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
+    forwarding: Forwarding to another rail through the scale-up domain, before (like NCCL's PXN) or after the network. Expects one
+        of `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -501,13 +501,13 @@ def failures(
         more. [default: 2].
     queue_pairs: Queue pairs per channel and NIC port; each has its own route (`NCCL_IB_QPS_PER_CONNECTION`). Expects a whole
         number, 0 or more. [default: 1].
-    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch draws the route again. Expects a whole
+    flowlets: Flowlets per message on each queue pair, with `ecmp`: after a gap, a switch selects a new route. Expects a whole
         number, 0 or more. [default: 1].
     plane_striping: Split each connection evenly over all NIC ports, as NCCL does with merged ports; false: a hash selects the port.
         Expects `true` or `false`. [default: true].
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
-    forwarding: Forwarding to another rail through the scale-up domain, before (as NCCL's PXN) or after the network. Expects one of
-        `none`, `before`, `after`. [default: `before` with several rails, else `none`].
+    forwarding: Forwarding to another rail through the scale-up domain, before (like NCCL's PXN) or after the network. Expects one
+        of `none`, `before`, `after`. [default: `before` with several rails, else `none`].
     link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us` or `2 ms`. [default: 1
         us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`, `linear`, `co-packaged`,
@@ -528,7 +528,7 @@ def failures(
     out_of_band: Out-of-band management network of copper switches: servers, all other switches, and `endpoints`. Expects a string.
         [default: none; ports 1, speed 1G, radix 48, endpoints 0, uplinks 2 per switch to in-band].
     exposed_share: Exposed network time as a share of the step [default: 0.2, or from --run].
-    exposed_domain_share: Share of the step that is exposed time in scale-up domains, 0 to 1 [default: 0.2].
+    exposed_domain_share: Share of the step in exposed communication within scale-up domains, 0 to 1 [default: 0.2].
     run: Run file: compute slowdowns from its step at reduced bandwidth.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     interruption_hours: Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278].
@@ -641,7 +641,7 @@ def traffic(
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     topology: Topology from `network topologies`, or a design file.
     network: Any design-file key: `radix=128` (repeatable).
-    nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
+    nodelist: Slurm node list of the run in rank order, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run per pod, such as `20,0,12` (per leaf group in a network of one pod).
     first_node: Number in the name of the network's first node (default: 0).
@@ -702,7 +702,7 @@ def simulate(
     topology: Topology from `network topologies`, or a design file.
     network: Any design-file key: `radix=128` (repeatable).
     fabric: Fabric file: DOT, GraphML, `ibnetdiscover`, NetBox.
-    nodelist: Slurm node list of the run in the order of ranks, such as `gpu[001-064,070]` [default: first devices].
+    nodelist: Slurm node list of the run in rank order, such as `gpu[001-064,070]` [default: first devices].
     hostfile: Host file of the run: `HOST`, `HOST slots=N`, `HOST:N` or `HOST gpus=4-7` per line.
     fragments: Hosts of the run per pod, such as `20,0,12` (per leaf group in a network of one pod).
     first_node: Number in the name of the network's first node (default: 0).
@@ -745,7 +745,7 @@ def collective(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkCollective:
-    """Compute time and bus bandwidth of a collective by message size.
+    """Predict time and bus bandwidth of a collective by message size.
 
     operation: Collective.
     bytes: Message sizes: a range, a list or one size (default: 1M..8G).
@@ -863,9 +863,9 @@ def sites(
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
 ) -> answers.NetworkSites:
-    """Compute traffic between sites and time left for compute, by local steps.
+    """Predict traffic between sites and time left for compute, by local steps.
 
-    model: Model of the catalogue, or its number of trained parameters, such as `70B`.
+    model: Model from the catalogue, or its number of trained parameters, such as `70B`.
     bandwidth: Bandwidth of a site to the others, one direction.
     step: Step time within a site, as `estimate` predicts it.
     sites: Number of sites, each with a whole replica (default: 2).

@@ -404,17 +404,13 @@ impl Tuned {
             None if faster.change >= 0.0 => {
                 "no other layout is predicted to be faster than the current layout".to_owned()
             }
-            None if faster.change.abs() < self.band() => format!(
-                "layout {rank} ({}) is predicted to shorten the step by {:.1}%, within the model error",
-                degrees(faster),
-                -faster.change * 100.0
-            ),
             None => format!(
-                "layout {rank} ({}) is predicted to shorten the step by {:.1}%, from {} to {}",
+                "layout {rank}, {}: {} -> {} per step ({:+.1}%){}",
                 degrees(faster),
-                -faster.change * 100.0,
                 seconds(self.own.ranked.candidate.step_time.get()),
-                seconds(faster.ranked.candidate.step_time.get())
+                seconds(faster.ranked.candidate.step_time.get()),
+                faster.change * 100.0,
+                if faster.change.abs() < self.band() { ", within the model error" } else { "" }
             ),
         };
         if self.is_at_risk() {

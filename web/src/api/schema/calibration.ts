@@ -13,7 +13,7 @@ export type Operators = string
  */
 export type Regime = 'burst' | 'sustained'
 /**
- * Collective operation with a price. Its kind on a timeline is `railwright_step::CollectiveKind`.
+ * Collective operation with a modelled time. Its kind on a timeline is `railwright_step::CollectiveKind`.
  */
 export type Collective =
   | 'all_reduce'

@@ -28,7 +28,7 @@ export interface HangAnswer {
    */
   hangs: boolean | null
   /**
-   * Result from flight records.
+   * Result from flight-recorder dumps.
    */
   hang: Hang | null
   /**
@@ -37,7 +37,7 @@ export interface HangAnswer {
   metrics: Metrics | null
 }
 /**
- * Verdict of flight records.
+ * Verdict on flight-recorder dumps.
  */
 export interface Hang {
   /**

@@ -50,7 +50,7 @@ export interface NetworkDesignAnswer {
    */
   refused: Refused[]
   /**
-   * Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
+   * Extra price per device of scale-up domains larger than the machine's own, by domain size.
    */
   scale_up_prices: {
     /**

@@ -101,7 +101,7 @@ export interface Job {
    */
   exposed_share: number
   /**
-   * Share of the step that is exposed time in scale-up domains.
+   * Share of the step in exposed communication within scale-up domains.
    */
   exposed_domain_share: number
   /**

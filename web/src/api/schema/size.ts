@@ -149,7 +149,7 @@ export interface Sized {
    */
   rows: Row[]
   /**
-   * Tried numbers that cannot.
+   * Tried numbers that cannot train the model.
    */
   impossible: Impossible[]
   verdict: Verdict
