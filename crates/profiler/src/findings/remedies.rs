@@ -77,8 +77,8 @@ fn frees_at_first_call(views: &[&View<'_>], is_single: bool) -> bool {
 /// driver only while it grows or after a retry.
 const UNCACHED: f64 = 0.25;
 
-/// Minimum number of allocations of a rank without a cache: a cache that grows and libraries that create their
-/// workspaces make some tens of them in a first step.
+/// Minimum number of allocations of a rank without a cache: a cache that grows and libraries that create
+/// their workspaces make some tens of them in a first step.
 const MANY: f64 = 100.0;
 
 /// Minimum ratio of frees to allocations without a cache: each tensor returns its memory.
