@@ -162,9 +162,8 @@ impl Answered {
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        let degrees = plan_degrees(&ranked.candidate.plan);
-        let layout = if degrees.is_empty() { best.short_layout.clone() } else { degrees };
-        let layout = Cell::new(layout, Tone::Strong);
+        let degrees = Some(plan_degrees(&ranked.candidate.plan)).filter(|degrees| !degrees.is_empty());
+        let layout = Cell::new(degrees.unwrap_or_else(|| best.short_layout.clone()), Tone::Strong);
         let rest = format!(", {likely} likely to fit");
         document.spans(vec![layout, ": ".into(), Cell::new(time, Tone::Good), rest.into()]);
         document.paragraph(format!(

@@ -3,32 +3,32 @@
 //! Responsible for: the dates at which keys came and left, as data, and keys that the version of a file
 //! lacks. Knows no values.
 
-/// Keys that came after the first release, with the date of the commit (year, month, day in digits).
+/// Keys that came after the first release, with the dates of commits, which compare as text.
 /// Source: history of `config_manager.py` and `config/job_config.py` in pytorch/torchtitan.
-const SINCE: &[(&str, u32)] = &[
-    ("parallelism.context_parallel_rotate_method", 2024_12_11),
-    ("parallelism.fsdp_reshard_after_forward", 2025_02_06),
-    ("parallelism.pipeline_parallel_layers_per_stage", 2025_04_07),
-    ("parallelism.pipeline_parallel_microbatch_size", 2025_04_07),
-    ("training.global_batch_size", 2025_06_05),
-    ("parallelism.expert_parallel_degree", 2025_07_08),
-    ("parallelism.module_fqns_per_model_part", 2025_07_30),
-    ("parallelism.pipeline_parallel_first_stage_less_layers", 2025_07_30),
-    ("parallelism.pipeline_parallel_last_stage_less_layers", 2025_07_30),
-    ("parallelism.expert_tensor_parallel_degree", 2025_08_13),
+const SINCE: &[(&str, &str)] = &[
+    ("parallelism.context_parallel_rotate_method", "2024-12-11"),
+    ("parallelism.fsdp_reshard_after_forward", "2025-02-06"),
+    ("parallelism.pipeline_parallel_layers_per_stage", "2025-04-07"),
+    ("parallelism.pipeline_parallel_microbatch_size", "2025-04-07"),
+    ("training.global_batch_size", "2025-06-05"),
+    ("parallelism.expert_parallel_degree", "2025-07-08"),
+    ("parallelism.module_fqns_per_model_part", "2025-07-30"),
+    ("parallelism.pipeline_parallel_first_stage_less_layers", "2025-07-30"),
+    ("parallelism.pipeline_parallel_last_stage_less_layers", "2025-07-30"),
+    ("parallelism.expert_tensor_parallel_degree", "2025-08-13"),
 ];
 
 /// Keys that left, with the date of the commit. A section name ends with a period.
-const UNTIL: &[(&str, u32)] = &[
-    ("training.tensor_parallel_degree", 2025_03_18),
-    ("training.data_parallel_", 2025_03_18),
-    ("experimental.context_parallel_", 2025_03_18),
-    ("experimental.pipeline_parallel_", 2025_03_18),
-    ("training.batch_size", 2025_06_05),
-    ("parallelism.pipeline_parallel_split_points", 2025_10_13),
+const UNTIL: &[(&str, &str)] = &[
+    ("training.tensor_parallel_degree", "2025-03-18"),
+    ("training.data_parallel_", "2025-03-18"),
+    ("experimental.context_parallel_", "2025-03-18"),
+    ("experimental.pipeline_parallel_", "2025-03-18"),
+    ("training.batch_size", "2025-06-05"),
+    ("parallelism.pipeline_parallel_split_points", "2025-10-13"),
 ];
 
-fn since(path: &str) -> Option<u32> {
+fn since(path: &str) -> Option<&'static str> {
     SINCE.iter().find(|(key, _)| *key == path).map(|(_, date)| *date)
 }
 
