@@ -58,10 +58,8 @@ pub fn load(
         printer.note(&format!("empty traces are skipped: {empty}"));
     }
     if ranks.is_empty() && passes.is_empty() {
-        let problem = Problem::new("these files contain no trace").in_file(paths.join(" "));
-        return Err(
-            problem.hint("use `railwright log` for logs, `railwright hang` for flight-recorder dumps")
-        );
+        let hint = "use `railwright log` for logs, `railwright hang` for flight-recorder dumps";
+        return Err(Problem::new("these files contain no trace").in_file(paths.join(" ")).hint(hint));
     }
     let job = Job::new(ranks);
     printer.warnings(&job.warnings);

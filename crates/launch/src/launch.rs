@@ -3,6 +3,7 @@
 //! Responsible for: the result of every reader. Remarks have a kind, and the caller selects which to report.
 
 use crate::Format;
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::run::RunSpec;
 use serde::Serialize;
@@ -199,6 +200,25 @@ impl Launch {
         let has_dimensions = spec.model.name.is_none() && spec.model.layers.is_some();
         let is_about = !open.source.is_empty() && open.key.starts_with("model.") && has_dimensions;
         is_about || Self::needs_of_model(&open.key, spec)
+    }
+
+    /// The action that sets the number of devices, which is a multiple of one replica of the layout.
+    pub fn devices_hint(spec: &RunSpec) -> String {
+        let plan = &spec.plan;
+        let size = |size: Option<u64>| size.unwrap_or(1).max(1);
+        let dense = size(plan.tensor_parallel).saturating_mul(size(plan.context_parallel));
+        let experts = size(plan.expert_parallel).saturating_mul(size(plan.expert_tensor_parallel));
+        // Both divide the devices of a pipeline stage.
+        let (more, fewer) = (dense.max(experts), dense.min(experts).min(1 << 16));
+        let both = (1..=fewer).map(|n| more.saturating_mul(n)).find(|all| all.is_multiple_of(fewer));
+        match size(plan.pipeline_parallel).saturating_mul(both.unwrap_or(more)) {
+            1 => "add the number, as in `--gpus 64`".to_owned(),
+            least => format!(
+                "add the number, a multiple of {} by the layout, as in `--gpus {}`",
+                human::whole(least),
+                least.saturating_mul(64_u64.div_ceil(least))
+            ),
+        }
     }
 
     /// Remarks of one kind.

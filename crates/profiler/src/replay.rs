@@ -23,7 +23,7 @@ pub use subset::Subset;
 pub use what_if::{Share, Slowdown, WhatIf};
 
 use crate::passes::{Pass, PassKind, Passes};
-use dependency::lag;
+use dependency::{Dependency, lag};
 use graph::{StepGraph, Times};
 use railwright_spec::problem::Problem;
 use std::ops::Range;
@@ -309,7 +309,7 @@ impl<'a> Replay<'a> {
     /// nanoseconds.
     pub(crate) fn binding(&self, step: usize, at: usize) -> Option<(usize, i64)> {
         let graph = self.graphs.get(step)?;
-        let end = |d: &dependency::Dependency| {
+        let end = |d: &Dependency| {
             self.passes[graph.first + d.from as usize].end + self.gaps.lags()[d.lag as usize]
         };
         let binding = graph.dependencies(at).iter().max_by_key(|d| end(d))?;

@@ -13,7 +13,7 @@ use crate::launches::launches;
 use crate::phases::{FoundBy, host_phases, phases};
 #[cfg(doc)]
 use crate::trace::NONE;
-use crate::trace::{GpuActivities, GpuKind};
+use crate::trace::{GpuActivities, GpuKind, Source};
 use railwright_step::{OperatorFamily, Phase};
 use std::borrow::Cow;
 
@@ -68,6 +68,11 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// Tests whether the recording is of JAX or another program on XLA.
+    pub fn is_of_xla(&self) -> bool {
+        self.trace.identity.source == Source::XPlane
+    }
+
     /// Time of the host call that launched a row, in nanoseconds; `None` if it is not recorded.
     pub fn launched(&self, at: usize) -> Option<i64> {
         // An absent launch is beyond the host's rows.

@@ -162,8 +162,8 @@ impl Answered {
         let interval = &ranked.step_time_interval;
         let likely = chance(ranked.candidate.probability_of_fitting);
         let time = format!("{} per step", human::seconds(ranked.candidate.step_time));
-        let degrees = Some(plan_degrees(&ranked.candidate.plan)).filter(|degrees| !degrees.is_empty());
-        let layout = Cell::new(degrees.unwrap_or_else(|| best.short_layout.clone()), Tone::Strong);
+        let layout = plan_degrees(&ranked.candidate.plan).unwrap_or_else(|| best.short_layout.clone());
+        let layout = Cell::new(layout, Tone::Strong);
         let rest = format!(", {likely} likely to fit");
         document.spans(vec![layout, ": ".into(), Cell::new(time, Tone::Good), rest.into()]);
         document.paragraph(format!(

@@ -388,10 +388,6 @@ impl Tuned {
         let fastest = self.rows.iter().min_by(|a, b| a.change.total_cmp(&b.change));
         let faster = if best.change < 0.0 { best } else { fastest.unwrap_or(best) };
         let rank = faster.ranked.rank;
-        let degrees = |row: &Row| match plan_degrees(&row.ranked.candidate.plan) {
-            degrees if degrees.is_empty() => row.layout.clone(),
-            degrees => degrees,
-        };
         let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
         let text = match measured {
             Some(((best, _), (own, _))) => {
@@ -406,7 +402,7 @@ impl Tuned {
             }
             None => format!(
                 "layout {rank}, {}: {} -> {} per step ({:+.1}%){}",
-                degrees(faster),
+                plan_degrees(&faster.ranked.candidate.plan).as_deref().unwrap_or(&faster.layout),
                 seconds(self.own.ranked.candidate.step_time.get()),
                 seconds(faster.ranked.candidate.step_time.get()),
                 faster.change * 100.0,

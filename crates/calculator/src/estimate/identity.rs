@@ -124,8 +124,8 @@ pub(super) fn software(software: &Software) -> SoftwareIdentity {
     SoftwareIdentity { id: software.id.clone(), name: software.name.clone(), source: software.source.clone() }
 }
 
-/// Degrees of a plan, without dimensions of one rank: `TP8 PP16 VP4 DP128 SP ZeRO-1`; empty on one device.
-pub fn plan_degrees(plan: &Plan) -> String {
+/// Degrees of a plan, without dimensions of one rank: `TP8 PP16 VP4 DP128 SP ZeRO-1`. `None` if all are.
+pub fn plan_degrees(plan: &Plan) -> Option<String> {
     let mut degrees = Vec::new();
     let mut degree = |name: &str, n: u64| {
         if n > 1 {
@@ -149,13 +149,12 @@ pub fn plan_degrees(plan: &Plan) -> String {
         (stage, None) => degrees.push(format!("ZeRO-{stage}")),
         (stage, Some(group)) => degrees.push(format!("ZeRO-{stage} over {group}")),
     }
-    degrees.join(" ")
+    (!degrees.is_empty()).then(|| degrees.join(" "))
 }
 
 /// A plan in one line: `TP8 PP16 VP4 DP128 SP ZeRO-1, 1F1B, 16 micro-batches of 1 x 8192, bf16`.
 pub fn plan_summary(plan: &Plan) -> String {
-    let mut parts = vec![plan_degrees(plan)];
-    parts.retain(|degrees| !degrees.is_empty());
+    let mut parts = Vec::from_iter(plan_degrees(plan));
     if plan.pipeline_parallel > 1 {
         parts.push(schedule_name(plan).to_owned());
     }

@@ -12,7 +12,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Run, RunSpec, Sheet};
-use railwright_tuner::codesign::fabric::{cluster_on, network_share, share_of, slowdown, step_time};
+use railwright_tuner::codesign::fabric::{cluster_on, share_of, slowdown, step_time, unlimited_time};
 use railwright_tuner::codesign::{MOST_FLOWS, simulated_step};
 use railwright_tuner::flows::server_of;
 use railwright_tuner::simulate::Extent;
@@ -80,7 +80,7 @@ pub fn step(
 ) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     let closed_form = step_time(&run.model, &cluster, &run.plan)?;
-    let share = network_share(&run.model, &cluster, &run.plan)?;
+    let unlimited = unlimited_time(&run.model, &cluster, &run.plan)?;
     let extent = Extent { most_flows: MOST_FLOWS, ..Extent::WHOLE };
     let simulated = simulated_step((&run.model, &run.cluster, &run.plan), design, extent, watch);
     let (step_time, unsimulated) = match simulated {
@@ -92,19 +92,17 @@ pub fn step(
         step_time,
         closed_form,
         unsimulated,
-        kept: outages.kept(design, share)?,
-        network_share: share_of(step_time, closed_form * (1.0 - share)),
+        kept: outages.kept(design, share_of(closed_form, unlimited))?,
+        network_share: share_of(step_time, unlimited),
         tokens_per_second: run.plan.tokens_per_step() as f64 / step_time.get(),
     })
 }
 
-/// Share of the run's step on a design that is exposed network time: of the simulated step where there is
-/// one, as in [`step`].
+/// Share of exposed network time in the run's step on a design: in the simulated step, if there is one.
 pub fn exposed_share(design: &Design, run: &Run, simulated: Option<Seconds>) -> Result<f64, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
-    let share = network_share(&run.model, &cluster, &run.plan)?;
-    let Some(simulated) = simulated else { return Ok(share) };
-    Ok(share_of(simulated, step_time(&run.model, &cluster, &run.plan)? * (1.0 - share)))
+    let step = simulated.map_or_else(|| step_time(&run.model, &cluster, &run.plan), Ok)?;
+    Ok(share_of(step, unlimited_time(&run.model, &cluster, &run.plan)?))
 }
 
 /// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An

@@ -171,35 +171,9 @@ pub fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
         return Ok(());
     }
     let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
-    let message = match why {
-        Some(remark) => format!("the number of devices is not set (`{}`)", remark.source),
-        None => "the number of devices is not set".to_owned(),
-    };
-    let least = one_replica(spec);
-    let hint = match least {
-        1 => "add the number, as in `--gpus 64`".to_owned(),
-        least => {
-            let whole = least.saturating_mul(64_u64.div_ceil(least).max(1));
-            let least = railwright_spec::human::whole(least);
-            format!("add the number, a multiple of {least} by the layout, as in `--gpus {whole}`")
-        }
-    };
-    Err(Problem::new(message).in_file(launch.file.clone()).hint(hint).into())
-}
-
-/// Devices of one replica of the layout of a file, which the number of devices is a multiple of.
-fn one_replica(spec: &RunSpec) -> u64 {
-    let size = |key: &str| {
-        let value = spec.get(&format!("plan.{key}")).and_then(|value| value.to_toml().parse::<u64>().ok());
-        value.unwrap_or(1).max(1)
-    };
-    let dense = size("tensor_parallel").saturating_mul(size("context_parallel"));
-    let experts = size("expert_parallel").saturating_mul(size("expert_tensor_parallel"));
-    // Both divide the devices of a pipeline stage.
-    let (more, fewer) = (dense.max(experts), dense.min(experts).min(1 << 16));
-    let both =
-        (1..=fewer).map(|n| more.saturating_mul(n)).find(|all| all.is_multiple_of(fewer)).unwrap_or(more);
-    size("pipeline_parallel").saturating_mul(both)
+    let source = why.map_or_else(String::new, |remark| format!(" (`{}`)", remark.source));
+    let message = format!("the number of devices is not set{source}");
+    Err(Problem::new(message).in_file(launch.file.clone()).hint(Launch::devices_hint(spec)).into())
 }
 
 /// Prints the settings that were read, and those that were not, to stderr.

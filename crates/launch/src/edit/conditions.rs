@@ -91,10 +91,8 @@ fn too_new(before: &str, changes: &[Change]) -> Option<String> {
         let since = flags::by_spelling(&change.name).map_or("", |flag| flag.since);
         is_first || (since.starts_with(|c: char| c.is_ascii_digit()) && since > year)
     };
-    let added = changes
-        .iter()
-        .filter(|change| change.before.is_none() && change.after.is_some() && change.name.starts_with("--"));
-    let lacking: Vec<String> = added.filter(is_later).map(|change| format!("`{}`", change.name)).collect();
+    let flags = added(changes).filter(|change| change.name.starts_with("--"));
+    let lacking: Vec<String> = flags.filter(is_later).map(|change| format!("`{}`", change.name)).collect();
     (!lacking.is_empty()).then(|| {
         let list = lacking.join(", ");
         format!("`{old}` left Megatron-LM in {release}, so the script's version may lack {list}")
@@ -120,6 +118,11 @@ fn against_file(before: &str, after: &str) -> Option<String> {
     let known = conflicts(before);
     let new = conflicts(after).into_iter().find(|key| !known.contains(key))?;
     Some(format!("the script also writes `{new}` into DeepSpeed's file: change both"))
+}
+
+/// Changes of settings that the file did not have.
+fn added(changes: &[Change]) -> impl Iterator<Item = &Change> {
+    changes.iter().filter(|change| change.before.is_none() && change.after.is_some())
 }
 
 /// Lines of a text without its comments.
@@ -156,7 +159,7 @@ impl Edited {
         let is_dated = |name: &str| year(name).starts_with(|c: char| c.is_ascii_digit());
         let mut kept =
             lines(&self.text).flat_map(str::split_whitespace).filter(|word| word.starts_with("--"));
-        let names = || self.changes.iter().filter(|change| change.before.is_none() && change.after.is_some());
+        let names = || added(&self.changes);
         let added: Vec<String> = names()
             .filter(|change| change.name.starts_with("--"))
             .map(|change| format!("`{}`", change.name))
@@ -175,8 +178,7 @@ impl Edited {
     /// Keys of torchtitan that the edit adds, where no other key is as late.
     fn undated_keys(&self) -> Option<String> {
         let tree = toml(&self.text, "").ok()?;
-        let added = self.changes.iter().filter(|change| change.before.is_none() && change.after.is_some());
-        let added: Vec<&str> = added.map(|change| change.name.as_str()).collect();
+        let added: Vec<&str> = added(&self.changes).map(|change| change.name.as_str()).collect();
         let known = || {
             let names = tree.entries.iter().map(|entry| entry.name.as_str());
             names.filter(|name| !added.contains(name))

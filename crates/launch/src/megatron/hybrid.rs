@@ -6,6 +6,7 @@
 mod allocation;
 
 use super::filler::Filler;
+use super::vocabulary::of_tokenizer;
 use crate::RemarkKind;
 use serde_json::{Map, Value, json};
 
@@ -33,7 +34,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         }
     };
     if field == "experimental_attention_variant" {
-        super::hybrid::not_modelled(f);
+        not_modelled(f);
     }
     let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
     let (source, line) = f.arguments.origin(field);
@@ -73,7 +74,7 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
     let source = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
     let vocabulary = source.or_else(|| f.count("padded_vocab_size"));
-    let vocabulary = vocabulary.or_else(|| super::vocabulary::of_tokenizer(f).map(|(rows, _)| rows));
+    let vocabulary = vocabulary.or_else(|| of_tokenizer(f).map(|(rows, _)| rows));
     if vocabulary.is_none() {
         // The line of the width, so that an override of another file shows it as well.
         let (_, line) = f.arguments.origin("hidden_size");

@@ -45,7 +45,7 @@ pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     let (mut allocated, mut reserved): (Option<f64>, Option<f64>) = (None, None);
     let mut since_start = 0;
     for (index, line) in text.lines().enumerate().skip(behind) {
-        is_new |= super::iterations::begins_dump(line);
+        is_new |= begins_dump(line);
         if line.contains("memory (MB)") {
             raise(&mut allocated, values(line, "max allocated:"));
             raise(&mut reserved, values(line, "max reserved:"));

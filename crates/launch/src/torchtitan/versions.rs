@@ -18,7 +18,7 @@ const SINCE: &[(&str, &str)] = &[
     ("parallelism.expert_tensor_parallel_degree", "2025-08-13"),
 ];
 
-/// Keys that left, with the date of the commit. A section name ends with a period.
+/// Beginnings of keys that left, with the dates of commits.
 const UNTIL: &[(&str, &str)] = &[
     ("training.tensor_parallel_degree", "2025-03-18"),
     ("training.data_parallel_", "2025-03-18"),

@@ -83,6 +83,7 @@ pub(super) fn with_share(events: &[Event], on: &Occupancy, kept: f64) -> Vec<i64
 
 #[cfg(test)]
 mod tests {
+    use super::super::event::What;
     use super::*;
 
     #[test]
@@ -128,7 +129,7 @@ mod tests {
         }
         let on = Occupancy::of(&trace, NameTable::shipped());
         let event = Event {
-            what: super::super::event::What::End,
+            what: What::End,
             collective: NONE,
             time: 600,
             own: 590,

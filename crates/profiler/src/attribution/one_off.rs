@@ -6,6 +6,7 @@
 //! fall on that step: without it, "no straggler" has no evidence. Does not judge the other steps.
 
 use super::cause::CauseClass;
+use super::event::Event;
 use super::measured::Measured;
 use super::mending::{Delay, Mending};
 use super::report::{Culprit, StragglerReport};
@@ -76,7 +77,7 @@ impl Measured<'_> {
         let second = self.windows.steps.get(1)?.start;
         let usual: Vec<Vec<i64>> = (self.mending.usual.iter().zip(&self.chains.events))
             .map(|(usual, events)| {
-                let later = |(usual, event): (&i64, &super::event::Event)| {
+                let later = |(usual, event): (&i64, &Event)| {
                     if event.time < second { event.own } else { *usual }
                 };
                 usual.iter().zip(events).map(later).collect()
@@ -116,8 +117,7 @@ impl Measured<'_> {
         let excess: Vec<f64> = (self.chains.events.iter())
             .map(|events| {
                 let (first, rest) = events.split_at(events.partition_point(|event| event.time < second));
-                let own =
-                    |events: &[super::event::Event]| events.iter().map(|event| event.own).sum::<i64>() as f64;
+                let own = |events: &[Event]| events.iter().map(|event| event.own).sum::<i64>() as f64;
                 own(first) - own(rest) / later
             })
             .collect();

@@ -92,9 +92,8 @@ impl<'a> Run<'a> {
             let members = joined.matching.members(&joined.matching.collectives[collective as usize]);
             missing[collective as usize] = members.len() as u32;
         }
-        let start = |events: &Vec<super::event::Event>| {
-            events.first().map_or(0, |first| first.time - first.own - first.unknown)
-        };
+        let start =
+            |events: &Vec<Event>| events.first().map_or(0, |first| first.time - first.own - first.unknown);
         Self {
             chains,
             own,

@@ -11,7 +11,7 @@ use crate::NameId;
 use crate::captures::captures;
 use crate::launches::lacks_first;
 use crate::occupancy::Intervals;
-use crate::trace::{HostActivity, HostKind, NONE, Source};
+use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
@@ -91,19 +91,16 @@ impl<'a> Idle<'a> {
             known.is_some_and(|known| *known.get_or_insert_with(|| places().first().is_some_and(is_one)))
         };
         for (at, kind) in host.kinds().iter().enumerate() {
-            match kind {
-                HostKind::Runtime if allocates(host.names()[at]) => {
-                    if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
-                        *cell = true;
-                    }
-                }
-                HostKind::Operator => {
-                    if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
-                        *cell = true;
-                    }
-                }
-                HostKind::Overhead => overhead.push((host.starts()[at], host.ends()[at], at as u32)),
-                _ => {}
+            let is_work = match kind {
+                HostKind::Operator => true,
+                HostKind::Runtime => allocates(host.names()[at]),
+                _ => false,
+            };
+            if let Some(cell) = operates.get_mut(host.threads()[at] as usize) {
+                *cell |= is_work;
+            }
+            if *kind == HostKind::Overhead {
+                overhead.push((host.starts()[at], host.ends()[at], at as u32));
             }
         }
         let idle = |thread: &u32| operates[*thread as usize] && launches[*thread as usize] == 0;
@@ -367,7 +364,7 @@ impl<'a> Idle<'a> {
         match self.frames.row(frame) {
             // Threads of XLA's runtime pass the work on to the one that launches: they do not compete with
             // it.
-            Some(row) if self.others.contains(&row.thread) && is_of_xla(view) => {
+            Some(row) if self.others.contains(&row.thread) && view.is_of_xla() => {
                 if short {
                     Cause::LaunchBound
                 } else {
@@ -415,11 +412,6 @@ impl<'a> Idle<'a> {
         let place = self.fits(&row)?;
         self.table.row(place).map(|row| row.0)
     }
-}
-
-/// Tests whether the recording is of a program on XLA.
-fn is_of_xla(view: &View<'_>) -> bool {
-    view.trace.identity.source == Source::XPlane
 }
 
 /// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time

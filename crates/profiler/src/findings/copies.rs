@@ -69,7 +69,7 @@ impl Rule for Copies {
                     format!("{} of {} is in {}", percent(share), short(costliest), short(&name))
                 }))
                 .collect(),
-            advice: if !is_local && !is_pytorch(context.views) && copies_with_launches(context.views) {
+            advice: if !is_local && copies_with_launches(context.views) {
                 RESIDENT.to_owned()
             } else if !is_local && !is_pageable && lost > OVERLAPPED * compute {
                 "no overlap can hide these copies, because they take longer than all compute: keep the data on the device \

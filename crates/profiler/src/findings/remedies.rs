@@ -179,9 +179,9 @@ fn of_annotation(name: &str, of_nsight: bool) -> String {
 pub(super) const COMPILED: &str = "record with `with_stack=True` to see the functions of these compiled regions: Triton launches that build \
                                    tensor descriptors or autotune are common; CUDA graphs (`mode=\"reduce-overhead\"`) replay none of it";
 
-/// Tests whether the recording is of JAX or another program on XLA.
+/// Tests whether a recording is of JAX or another program on XLA.
 pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
-    views.iter().any(|view| view.trace.identity.source == Source::XPlane)
+    views.iter().any(|view| view.is_of_xla())
 }
 
 /// Tests whether the program is PyTorch: its profiler made the recording, or names are those of its operators
@@ -232,11 +232,12 @@ pub(super) const RESIDENT: &str = "the same copies between host and device accom
 const REPEATED: f64 = 0.5;
 const OFTEN: usize = 4;
 
-/// Tests whether copies between host and device accompany the kernels of every rank: copies of one size and
-/// direction are about as many as kernels.
+/// Tests whether copies between host and device accompany the kernels of every rank, outside of PyTorch and
+/// XLA: copies of one size and direction are about as many as kernels.
 pub(super) fn copies_with_launches(views: &[&View<'_>]) -> bool {
     !views.is_empty()
         && !of_xla(views)
+        && !is_pytorch(views)
         && views.iter().all(|view| {
             let kernels = view.role.iter().filter(|role| **role == Role::Compute).count();
             let mut alike: BTreeMap<(NameId, u64), usize> = BTreeMap::new();

@@ -4,7 +4,7 @@
 //! launch delays them, and trial runs of algorithms: later steps do not have them.
 
 use super::launching::launch_bound;
-use super::remedies::{RESIDENT, copies_with_launches, is_pytorch, of_xla};
+use super::remedies::{RESIDENT, copies_with_launches, of_xla};
 use super::{Context, Inference, Rule, time};
 use crate::causes::{Idle, Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
@@ -105,7 +105,7 @@ impl Rule for SmallKernels {
             .collect(),
             advice: if 2 * zeroed > all {
                 "these kernels clear gradients: `zero_grad(set_to_none=True)` launches none of them"
-            } else if !is_pytorch(context.views) && copies_with_launches(context.views) {
+            } else if copies_with_launches(context.views) {
                 RESIDENT
             } else if of_xla(context.views) {
                 "run more work per dispatch: larger functions under `jax.jit`, which fuse these kernels"

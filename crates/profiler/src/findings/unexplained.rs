@@ -7,7 +7,7 @@ use super::{Context, EXPLAINED, Rule, time};
 use crate::occupancy::Intervals;
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::HostKind;
-use crate::view::Role;
+use crate::view::{Role, View};
 use crate::waterfall::Label;
 use railwright_step::columns::Class;
 
@@ -59,7 +59,7 @@ impl Rule for Unexplained {
 /// nanoseconds.
 fn between(context: &Context<'_>) -> f64 {
     let span = context.windows.span();
-    let of = |view: &&crate::view::View<'_>| {
+    let of = |view: &&View<'_>| {
         let rows = view.gpu.iter().zip(&view.role).filter(|(_, role)| **role != Role::None);
         let busy = Intervals::union(rows.map(|(row, _)| (row.start, row.end)).collect()).clipped(span);
         let edges = busy.next(i64::MIN).zip(busy.last_end(i64::MAX));
@@ -70,7 +70,7 @@ fn between(context: &Context<'_>) -> f64 {
 
 /// Tests whether operators or calls of the host were recorded.
 fn has_host(context: &Context<'_>) -> bool {
-    let kinds = |view: &&crate::view::View<'_>| {
+    let kinds = |view: &&View<'_>| {
         view.trace.host.kinds().iter().any(|kind| matches!(kind, HostKind::Operator | HostKind::Runtime))
     };
     context.views.iter().any(kinds)

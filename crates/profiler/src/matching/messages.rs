@@ -5,7 +5,7 @@
 //! all-to-all of two ranks are ambiguous if both ranks run the same kernels: then no pipeline is inferred.
 
 use super::assign::{Assigned, Key, Lists};
-use super::inferred::Tiling;
+use super::inferred::{Inferred, Tiling};
 use super::line::{self, Line, Point, Slope};
 use super::neighbours::{Ends, neighbours};
 use super::shift::Scratch;
@@ -83,9 +83,8 @@ impl Matching {
             // two neighbours of a pipeline look like a group of two.
             let inferred =
                 tiling::inferred(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
-            let is_exchange = |inferred: &super::inferred::Inferred| {
-                inferred.tiling.size > 2 && !known.contains(&inferred.tiling)
-            };
+            let is_exchange =
+                |inferred: &Inferred| inferred.tiling.size > 2 && !known.contains(&inferred.tiling);
             self.inferred.extend(inferred.into_iter().filter(is_exchange));
         }
     }

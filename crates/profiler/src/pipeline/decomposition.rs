@@ -60,7 +60,7 @@ impl Decomposition {
 
     /// Median of every part separately: their sum may differ slightly from the median total.
     pub(super) fn median(all: &[Self]) -> Self {
-        let of = |part: fn(&Self) -> i64| super::decomposition::median(all.iter().map(part));
+        let of = |part: fn(&Self) -> i64| median(all.iter().map(part));
         Self {
             total: of(|d| d.total),
             work: of(|d| d.work),

@@ -4,6 +4,7 @@
 //! more than the variation between steps. Without such a cost, a verdict reports that. Excludes stragglers
 //! below the noise, and the effect of unrecorded stages.
 
+use super::decomposition::median;
 use super::judgement::Verdict;
 use super::units::{percent, time};
 use super::{Certainty, PipelinePage, Stall, StragglerVerdict};
@@ -17,7 +18,7 @@ pub(super) const LAST_STAGE: &str = " (the last stage: output layer and loss, or
 
 /// Median absolute deviation of steps from the median, in nanoseconds; meaningless for a few steps.
 fn noise(page: &PipelinePage) -> i64 {
-    super::decomposition::median(page.steps.iter().map(|s| s.excess.abs()))
+    median(page.steps.iter().map(|s| s.excess.abs()))
 }
 
 /// Verdicts of a report.

@@ -6,7 +6,7 @@
 //! without one.
 
 use super::projection::Launches;
-use super::read::{HostRow, Payload, Read};
+use super::read::{GpuRow, HostRow, Payload, Read};
 use super::session::Session;
 use railwright_profiler::trace::{
     CollectiveCall, DamageKind, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankGroup,
@@ -23,7 +23,7 @@ type Owner = (i64, Option<i64>);
 pub(super) fn part(label: &str, session: &Session, read: &Read) -> Vec<RankTrace> {
     let of_context: BTreeMap<(i64, i64), i64> =
         read.gpu.iter().filter_map(|row| Some(((row.process, row.context?), row.device?))).collect();
-    let owner = |row: &super::read::GpuRow| -> Owner {
+    let owner = |row: &GpuRow| -> Owner {
         let device = row.device.or_else(|| of_context.get(&(row.process, row.context?)).copied());
         (row.process, device)
     };

@@ -151,10 +151,14 @@ pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Second
 /// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 -
 /// T(unlimited) / T`.
 pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f64, Problem> {
+    Ok(share_of(step_time(model, cluster, plan)?, unlimited_time(model, cluster, plan)?))
+}
+
+/// The time of a step with unlimited bandwidth between domains.
+pub fn unlimited_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Seconds, Problem> {
     let mut ideal = cluster.clone();
     ideal.network.bandwidth = BytesPerSecond::new(1e18);
-    let (whole, left) = (step_time(model, cluster, plan)?, step_time(model, &ideal, plan)?);
-    Ok(share_of(whole, left))
+    step_time(model, &ideal, plan)
 }
 
 /// The share of a step beyond the step on a network of unlimited bandwidth.

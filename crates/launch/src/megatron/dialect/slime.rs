@@ -4,7 +4,7 @@
 //! flags of rollouts. Excludes the time of generation: an estimate covers the training step.
 
 use super::super::arguments::{Argument, Arguments, OpenArgument};
-use super::stated::value;
+use super::stated::{by_hub_name, value};
 use crate::megatron::world::World;
 use crate::shell::Word;
 use crate::{Draft, RemarkKind};
@@ -162,7 +162,7 @@ pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
 pub(super) fn built(words: &[Word], arguments: &mut Arguments) -> Option<(String, String, Option<usize>)> {
     let is_built = arguments.word("spec").is_some_and(|module| module.starts_with("slime_plugins."));
     let (word, name, source) = value(words, &["--hf-checkpoint"]).filter(|_| is_built)?;
-    super::stated::by_hub_name(&name)?;
+    by_hub_name(&name)?;
     for field in ["spec", "attention_output_gate"] {
         *arguments = arguments.with(field, None);
     }

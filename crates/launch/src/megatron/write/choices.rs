@@ -3,6 +3,7 @@
 //! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and
 //! `TransformerConfig`, August 2026). Does not report: reading the flags back does.
 
+use super::weights::has_biases;
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
@@ -136,7 +137,7 @@ pub(super) fn overlaps_experts(run: &Run) -> bool {
 
 /// Ranks that share each expert: one if experts have biases.
 pub(super) fn expert_tensor_parallel(run: &Run) -> u64 {
-    let is_biased = super::weights::has_biases(&run.model);
+    let is_biased = has_biases(&run.model);
     if is_biased { 1 } else { run.plan.expert_tensor_parallel }
 }
 

@@ -6,6 +6,7 @@
 
 use super::Group;
 use super::choices::has;
+use super::weights::has_biases;
 use railwright_spec::model::{
     FeedForward, Layer, LinearAttention, Mixer, Model, Position, Span, StateSpace, Weight,
 };
@@ -40,7 +41,7 @@ impl Structure {
             ));
         }
         let biased_router = any(&|layer| layer.weights.iter().any(|weight| weight.name == "router.bias"));
-        if biased_router && !super::weights::has_biases(model) {
+        if biased_router && !has_biases(model) {
             return Err("its routers have biases if all matrices have them".to_owned());
         }
         if any(&|layer| layer.parallel_residual) {

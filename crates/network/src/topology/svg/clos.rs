@@ -5,7 +5,7 @@
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::Layer;
-use super::canvas::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits};
+use super::canvas::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits, shown};
 use railwright_spec::human;
 
 const BOX: f64 = 26.0;
@@ -191,7 +191,7 @@ fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64
         return;
     }
     if is_across {
-        let list = super::canvas::shown(design.domains(), 3);
+        let list = shown(design.domains(), 3);
         let mut y = top;
         for domain in list {
             if let Some(domain) = domain {

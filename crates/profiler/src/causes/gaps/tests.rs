@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::RankTrace;
-use crate::trace::{Frame, GpuActivity};
+use crate::trace::{Frame, GpuActivity, Source};
 use crate::view::Tables;
 
 /// The causes of an interval that ends after 10 ms with a kernel launched on thread 0 by a call.

@@ -1,6 +1,6 @@
 //! `profile --aggregate`: the spans of a range of one step by name, with a tree for a flame graph.
 
-use super::one_step::question;
+use super::one_step::{no_digest, question, read};
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::opened::AllCores;
@@ -17,8 +17,8 @@ pub(crate) fn run(
 ) -> Result<Outcome, Failure> {
     let rows = arguments.rows.as_deref().map_or(Ok(Rows::Default), rows)?;
     let question = question(arguments, options)?;
-    let read = super::one_step::read(arguments, &options.tables, printer)?;
-    super::one_step::no_digest(&read)?;
+    let read = read(arguments, &options.tables, printer)?;
+    no_digest(&read)?;
     let summed = timeline::sums(&read.job, &read.joined, &options.tables, &question, &rows, &AllCores)?;
     let title = crate::input::title(&arguments.paths);
     printer.answer(&Shown { title, summed, top: arguments.top }, &arguments.output)?;
