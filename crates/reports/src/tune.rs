@@ -401,7 +401,7 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current layout".to_owned()
             }
             None => format!(
-                "layout {rank}, {}: {} -> {} per step ({:+.1}%){}",
+                "predicted: layout {rank}, {}: {} -> {} per step ({:+.1}%){}",
                 plan_degrees(&faster.ranked.candidate.plan).as_deref().unwrap_or(&faster.layout),
                 seconds(self.own.ranked.candidate.step_time.get()),
                 seconds(faster.ranked.candidate.step_time.get()),

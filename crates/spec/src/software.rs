@@ -5,6 +5,7 @@
 //! and sustained over burst rate of GEMMs. Constants depend on generation, accelerator architecture and
 //! operator, never on a run.
 
+mod calibrated;
 mod dated;
 mod features;
 mod front_end;
@@ -15,6 +16,7 @@ mod overlap;
 mod parts;
 pub mod phrases;
 
+pub use calibrated::calibrated;
 pub use features::{Feature, by_id, feature, features, features_of, generation_of, with_features};
 pub use front_end::{FrontEnd, front_end, front_ends};
 pub(crate) use identified::on;
@@ -23,7 +25,6 @@ pub use inferred::{Usual, UsualPlans, inferred, usual_among};
 pub use offers::Offers;
 pub use parts::{PARTS, Part};
 
-use crate::calibration::{Calibration, Operators};
 use crate::plan::{AttentionKernel, Overlap, Plan, StageSplit};
 use crate::precision::DataType;
 use dated::Release;
@@ -273,56 +274,6 @@ pub struct Software {
     pub offers: Offers,
 }
 
-/// Constants measured by a calibration, with the factors of step times for some runs; `None` if there are
-/// neither. Bytes of element-wise kernels are scaled by their rates, so that their time is the measured one.
-pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> Option<Software> {
-    let sustained =
-        |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
-    let streams = [Operators::Elementwise, Operators::Loss, Operators::Optimizer]
-        .map(|o| sustained(o).map(|r| r.at(0.0)));
-    if streams.iter().all(Option::is_none)
-        && calibration.host.is_none()
-        && calibration.collective_rate.is_none()
-        && factors.is_none()
-    {
-        return None;
-    }
-    let mut own = by_id(&calibration.software).ok()?.clone();
-    let [elementwise, loss, optimizer] = streams.map(|rate| rate.unwrap_or(1.0));
-    own.elementwise_passes /= elementwise;
-    own.cast_passes /= elementwise;
-    own.weight_cast_bytes /= elementwise;
-    own.adapter_cast_bytes /= elementwise;
-    let composed = [
-        &mut own.norm_bytes,
-        &mut own.uncast_norm_bytes,
-        &mut own.rotary_bytes,
-        &mut own.composed_gelu_bytes,
-        &mut own.clamp_bytes,
-        &mut own.expert_bias_bytes,
-    ];
-    for bytes in composed.into_iter().flatten() {
-        *bytes = bytes.map(|each| each / elementwise);
-    }
-    own.loss_bytes_per_logit /= loss;
-    own.optimizer_bytes_per_parameter /= optimizer;
-    if let Some(rate) = &calibration.collective_rate {
-        own.collective_rate = rate.rate;
-    }
-    if let Some(host) = &calibration.host {
-        // Dispatch runs on the same host, so it scales with the launches.
-        own.placement_us_per_kernel *= host.us_per_kernel / own.host_us_per_kernel.max(f64::MIN_POSITIVE);
-        own.host_us_per_kernel = host.us_per_kernel;
-        own.host_us_per_micro_batch = host.us_per_micro_batch;
-        own.host_ms_per_step = host.ms_per_step;
-    }
-    if let Some(factors) = factors {
-        own = own.with_parts(factors);
-    }
-    own.source = format!("calibrated from {}; {}", calibration.file, own.source);
-    Some(own)
-}
-
 /// Parsed catalogue of generations.
 #[derive(Debug)]
 struct Catalogue {
@@ -341,9 +292,13 @@ pub fn parse(text: &str) -> Result<Vec<Software>, String> {
     Catalogue::parse(text).map(|catalogue| catalogue.generations)
 }
 
+fn id_of(table: &toml::Table) -> Option<&str> {
+    table.get("id").and_then(toml::Value::as_str)
+}
+
 /// Constants of a generation from its keys.
 fn software(table: toml::Table) -> Result<Software, String> {
-    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
+    let id = id_of(&table).ok_or("a generation has no id")?.to_owned();
     table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
 }
 
@@ -368,12 +323,9 @@ impl Catalogue {
             let mut own = entry.as_table().ok_or("a generation is not a table")?.clone();
             let mut base = match own.remove("based_on").as_ref().and_then(toml::Value::as_str) {
                 Some(name) => {
-                    let is_named =
-                        |table: &&toml::Table| table.get("id").and_then(toml::Value::as_str) == Some(name);
-                    let found = tables.iter().find(is_named);
+                    let found = tables.iter().find(|table| id_of(table) == Some(name)).cloned();
                     found
                         .ok_or_else(|| format!("`based_on` refers to `{name}`, which is not defined above"))?
-                        .clone()
                 }
                 None => defaults.clone(),
             };
@@ -417,11 +369,8 @@ impl Software {
     pub fn rate(table: &BTreeMap<String, f64>, architecture: &str, format: &str) -> f64 {
         let exact = format!("{architecture}.{format}");
         let by_format = format!("default.{format}");
-        [exact.as_str(), architecture, by_format.as_str(), "default"]
-            .iter()
-            .find_map(|key| table.get(*key))
-            .copied()
-            .unwrap_or(1.0)
+        let keys = [exact.as_str(), architecture, by_format.as_str(), "default"];
+        keys.iter().find_map(|key| table.get(*key)).copied().unwrap_or(1.0)
     }
 
     /// Host microseconds to launch one kernel in a plan with this tensor-parallel size.

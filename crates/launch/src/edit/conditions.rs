@@ -56,22 +56,28 @@ pub(super) fn broken(before: &str, after: &str, changes: &[Change]) -> Option<St
     None
 }
 
-/// A changed batch of a program that steps the optimizer in each backward pass: with gradient accumulation
-/// it would do so for each micro-batch.
+/// A changed batch of a program that steps the optimizer in each backward pass: it accumulates no gradients.
+/// Without a global batch in the file, the local batch and the data-parallel size give it, and no gradients
+/// are accumulated.
 fn steps_in_backward(after: &str, changes: &[Change]) -> Option<String> {
     const SWITCH: &str = "early_step_in_backward";
-    let is_on = lines(after).any(|line| {
-        let value = line.split_once(SWITCH).map(|(_, rest)| rest.trim_start_matches([' ', '=', ':']));
-        value.is_some_and(|value| value.starts_with("true") || value.starts_with("True"))
-    });
-    let batch = changes.iter().find(|change| {
-        let sizes = ["local_batch_size", "global_batch_size", "gradient_accumulation_steps"];
-        sizes.into_iter().any(|size| change.name.ends_with(size))
-    });
-    let batch = batch.filter(|_| is_on)?;
+    let value_of = |key: &str| {
+        lines(after).find_map(|line| {
+            let rest = line.split_once(key)?.1;
+            Some(rest.trim_start_matches([' ', '=', ':', '"', '\'']).to_owned())
+        })
+    };
+    if !value_of(SWITCH).is_some_and(|value| value.to_ascii_lowercase().starts_with("true")) {
+        return None;
+    }
+    let has_global = value_of("global_batch_size").is_some_and(|value| !value.starts_with('-'));
+    let change = changes.iter().find(|change| {
+        let is = |size: &str| change.name.ends_with(size);
+        is("global_batch_size") || is("gradient_accumulation_steps") || has_global && is("local_batch_size")
+    })?;
     Some(format!(
-        "`{SWITCH}` steps the optimizer in each backward pass, so `{}` cannot keep the global batch",
-        batch.name
+        "`{SWITCH}` excludes gradient accumulation, which `{}` may require: check the two sizes by hand",
+        change.name
     ))
 }
 
@@ -266,12 +272,16 @@ mod tests {
     /// torchtitan with `early_step_in_backward` runs one micro-batch per step.
     #[test]
     fn a_step_in_backward_allows_no_accumulation() {
-        let changes = [change("training.local_batch_size", Some("3"), Some("1"))];
-        let of = |switch: &str| broken("", &format!("[optimizer]\n{switch}\n"), &changes);
-        assert!(
-            of("early_step_in_backward = true").is_some_and(|reason| reason.contains("local_batch_size"))
-        );
-        assert_eq!(of("early_step_in_backward = false"), None);
+        let local = [change("training.local_batch_size", Some("3"), Some("1"))];
+        let of = |lines: &str| broken("", &format!("[optimizer]\n{lines}\n"), &local);
+        // Half the local batch on twice the data-parallel ranks.
+        assert_eq!(of("early_step_in_backward = true"), None);
+        let global = "[training]\nglobal_batch_size = 24";
+        let reason = of(&format!("early_step_in_backward = true\n{global}")).expect("a reason");
+        assert!(reason.contains("local_batch_size"), "{reason}");
+        assert_eq!(of(&format!("early_step_in_backward = false\n{global}")), None);
+        let added = [change("training.global_batch_size", None, Some("24"))];
+        assert!(broken("", "early_step_in_backward = true", &added).is_some());
         assert_eq!(broken("", "early_step_in_backward = true", &[]), None);
     }
 

@@ -131,12 +131,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The cheapest of several comparable designs, and its total. Bills within a twentieth of a percent have
-    /// the same printed value.
-    pub fn cheapest(&self) -> Option<(Vec<&str>, Dollars)> {
+    /// The cheapest of several comparable designs by a total of their bills (typical, low or high), and that
+    /// total. Bills within a twentieth of a percent have the same printed value.
+    pub fn cheapest(&self, total: fn(&Bill) -> Dollars) -> Option<(Vec<&str>, Dollars)> {
         let compared: Vec<&Entry> = self.entries.iter().filter(|entry| entry.bill.is_comparable()).collect();
-        let least = compared.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
-        let is_cheapest = |entry: &&&Entry| entry.bill.total.get() <= least * 1.0005;
+        let least = compared.iter().map(|entry| total(&entry.bill).get()).fold(f64::INFINITY, f64::min);
+        let is_cheapest = |entry: &&&Entry| total(&entry.bill).get() <= least * 1.0005;
         let names = compared.iter().filter(is_cheapest).map(|entry| entry.name.as_str()).collect();
         (compared.len() > 1).then(|| (names, Dollars::new(least)))
     }

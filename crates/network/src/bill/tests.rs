@@ -417,12 +417,12 @@ fn designs_with_unpriced_parts_are_not_the_cheapest() {
     assert!((watts(&fibre) - watts(&packaged) - 2048.0 * 5.25).abs() < 1e-6);
     let specs = [plain.clone(), spec(Medium::CoPackaged, "cpo"), spec(Medium::Linear, "lpo")];
     let compared = compare(&specs, &prices, &cluster()).expect("compared");
-    assert_eq!(compared.cheapest(), None);
+    assert_eq!(compared.cheapest(|bill| bill.total), None);
     let mut own = prices.clone();
     let list = "item,part,usd\nco-packaged-end,400,1\nlinear-transceiver,400,1\n";
     own.overlay(Prices::parse(list, "own.csv").expect("valid"));
     let compared = compare(&specs, &own, &cluster()).expect("compared");
-    assert_eq!(compared.cheapest().map(|(names, _)| names), Some(vec!["cpo", "lpo"]));
+    assert_eq!(compared.cheapest(|bill| bill.total).map(|(names, _)| names), Some(vec!["cpo", "lpo"]));
 }
 
 /// Pods joined through optical circuit switches instead of cores. The published change of one operator is 70%

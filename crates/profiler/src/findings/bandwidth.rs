@@ -4,7 +4,8 @@
 //! the link of their groups, if known. Excludes small messages, which latency dominates, and collectives
 //! without all ranks recorded, whose transfer time is unknown.
 
-use super::{Context, Rule, percent};
+use super::words::percent;
+use super::{Context, Rule};
 use crate::bandwidth::accelerator;
 use crate::collectives::{bus_factor, ceiling};
 use crate::groups::RankSet;

@@ -4,7 +4,8 @@
 
 use super::host_work::is_view;
 use super::remedies::{is_pytorch, of_xla};
-use super::{Context, Inference, Rule, percent};
+use super::words::percent;
+use super::{Context, Inference, Rule};
 use crate::kernels::KernelTable;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;

@@ -3,7 +3,8 @@
 //! Responsible for: copies without overlapped compute or communication. Excludes overlapped copies.
 
 use super::remedies::{RESIDENT, copies_with_launches, is_pytorch};
-use super::{Context, Rule, percent, short, top};
+use super::words::{percent, short, top};
+use super::{Context, Rule};
 use crate::causes::Stacks;
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;

@@ -4,7 +4,8 @@
 //! recording does not contain the reason. Excludes gaps that end with a later launch: they have causes on the
 //! host.
 
-use super::{Context, Rule, time};
+use super::words::time;
+use super::{Context, Rule};
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::{Role, View};
 use crate::waterfall::Label;

@@ -2,7 +2,8 @@
 //!
 //! Responsible for: the trend of step times. Excludes fewer than five steps.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding};
 
 pub(super) struct Drift;

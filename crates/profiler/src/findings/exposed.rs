@@ -4,7 +4,8 @@
 //! remedies differ. Excludes waiting: moving less data does not shorten it.
 
 use super::purpose::{Unattributed, unattributed};
-use super::{Context, Inference, Rule, time};
+use super::words::time;
+use super::{Context, Inference, Rule};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};

@@ -4,7 +4,8 @@
 //! GEMMs of unknown format.
 
 use super::remedies::is_forward;
-use super::{Context, Rule, percent, top};
+use super::words::{percent, top};
+use super::{Context, Rule};
 use crate::causes::Trials;
 use crate::profile::{Explained, Finding, Subject};
 use crate::samples::format;

@@ -4,7 +4,8 @@
 //! calls count.
 
 use super::purpose::reduces_by_ddp;
-use super::{Context, Inference, Rule, time};
+use super::words::time;
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding};
 use crate::replay::lower_median;
 use railwright_step::CollectiveKind;

@@ -4,9 +4,10 @@
 //! allows. Operators that move no data or usually take far less time are bystanders: their findings state
 //! that the cause is unknown.
 
-use super::idle::{is_compiled, served};
 use super::remedies::of_xla;
-use super::{Context, launching, short, time};
+use super::serving::served;
+use super::words::{short, time};
+use super::{Context, launching};
 use crate::NameId;
 use crate::causes::{Cause, CauseUse, Key, Stacks, Usual, key};
 use crate::replay::lower_median;
@@ -462,4 +463,11 @@ impl HostCalls {
         }
         lines
     }
+}
+
+/// Tests whether a frame belongs to a region of `torch.compile`.
+pub(super) fn is_compiled(name: &str) -> bool {
+    ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"]
+        .iter()
+        .any(|word| name.contains(word))
 }

@@ -3,14 +3,17 @@
 //! Responsible for: a rule for each cause of idle time that the host's frames show, with its advice. Without
 //! a recorded frame, the advice is to record one.
 
-use super::host_work::{host_calls, longest_frame, on_one_rank};
+use super::context::EXPLAINED;
+use super::host_work::{host_calls, is_compiled, longest_frame, on_one_rank};
 use super::launching::Late;
-use super::{Context, EXPLAINED, Inference, Rule, percent, remedies, short, time};
+use super::serving::served;
+use super::words::{percent, short, time};
+use super::{Context, Inference, Rule, remedies};
 use crate::attribution::{CauseClass, Named};
 use crate::causes::{Cause, CauseRow, is_convolution};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
-use crate::trace::{HostKind, Source};
+use crate::trace::HostKind;
 use crate::view::Role;
 use crate::waterfall::Label;
 use railwright_spec::human;
@@ -419,7 +422,7 @@ impl IdleCause {
                 "add NVTX ranges around data loading, logging and checkpoints, or sample Python functions \
                  (`nsys profile --python-sampling=true`)"
             }
-            Cause::Unknown if !of_pytorch(context) => {
+            Cause::Unknown if !remedies::recorded_by_pytorch(context.views) => {
                 "annotate data loading, logging and checkpoints on the host (`jax.profiler.TraceAnnotation`, NVTX ranges)"
             }
             cause if context.serves => served(cause).unwrap_or(self.advice),
@@ -460,13 +463,6 @@ fn most(rows: &[&CauseRow], fits: impl Fn(&CauseRow) -> bool) -> bool {
     2.0 * rows.iter().filter(|row| fits(row)).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
-/// Tests whether a frame belongs to a region of `torch.compile`.
-pub(super) fn is_compiled(name: &str) -> bool {
-    ["Torch-Compiled Region", "CompiledFxGraph", "torchinductor", "CompiledFunction"]
-        .iter()
-        .any(|word| name.contains(word))
-}
-
 /// Tests whether most data loading is a wait for worker processes.
 fn has_workers(rows: &[&CauseRow]) -> bool {
     most(rows, |row| {
@@ -481,37 +477,6 @@ pub(super) fn outside(context: &Context<'_>) -> f64 {
     rows.map(|row| row.mean_ns).sum()
 }
 
-/// Tests whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
-pub(super) fn of_pytorch(context: &Context<'_>) -> bool {
-    let other = |source: Source| matches!(source, Source::XPlane | Source::NsightSystems | Source::Rocpd);
-    !context.views.iter().any(|view| other(view.trace.identity.source))
-}
-
-/// Advice for an inference server; `None` if it does not differ.
-pub(super) fn served(cause: Cause) -> Option<&'static str> {
-    Some(match cause {
-        Cause::Allocation => {
-            "allocate workspaces and caches at start; keep shapes within the captured sizes, and lower the \
-             share of memory that the KV cache takes"
-        }
-        Cause::Synchronisation => {
-            "schedule and sample asynchronously (overlap scheduling), so that the next step is launched \
-             before tokens are read back"
-        }
-        Cause::LaunchBound => {
-            "capture these steps in CUDA graphs, overlap scheduling with the device; keep host cores free"
-        }
-        Cause::HostWork | Cause::Unknown => {
-            "record with `with_stack=True` to separate scheduler, sampler and tokenizer; overlap their work with \
-             the device"
-        }
-        Cause::GarbageCollection => {
-            "freeze objects after start (`gc.freeze()`), and collect between requests"
-        }
-        _ => return None,
-    })
-}
-
 /// Minimum share of host rows that are Python functions, for a note.
 const STACKS: f64 = 0.3;
 
@@ -519,7 +484,7 @@ const STACKS: f64 = 0.3;
 fn stacks_recorded(context: &Context<'_>) -> Option<String> {
     let kinds = || context.views.iter().flat_map(|view| view.trace.host.kinds());
     let python = kinds().filter(|kind| **kind == HostKind::Python).count();
-    (of_pytorch(context) && python as f64 > STACKS * kinds().count() as f64).then(|| {
+    (remedies::recorded_by_pytorch(context.views) && python as f64 > STACKS * kinds().count() as f64).then(|| {
         "recorded with `with_stack=True`, which lengthens host calls: compare with a recording without stacks".to_owned()
     })
 }

@@ -3,7 +3,8 @@
 //! Responsible for: both interpretations of such a rank (others late, or a broken transport), with the
 //! implied bandwidth. Excludes groups with more recorded ranks: these show which one applies.
 
-use super::{Context, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Rule};
 use crate::certainty::Certainty;
 use crate::collectives::bus_factor;
 use crate::groups::RankSet;

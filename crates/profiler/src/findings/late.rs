@@ -3,8 +3,10 @@
 //! Responsible for: findings whose kernels precede launches by a late host. The device may wait for the same
 //! launch if these kernels are shorter, so their cost is a bound. Excludes waits for other ranks.
 
-use super::{Context, Finding, percent};
+use super::Context;
+use super::words::percent;
 use crate::certainty::Certainty;
+use crate::profile::Finding;
 use std::collections::BTreeMap;
 
 /// Minimum share of the savings before late launches at which the cost is a bound.

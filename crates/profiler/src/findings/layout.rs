@@ -2,7 +2,8 @@
 //!
 //! Responsible for: copies and transposes by kernels. Excludes copies between host and device.
 
-use super::{Context, Rule, percent, remedies};
+use super::words::percent;
+use super::{Context, Rule, remedies};
 use crate::profile::{Explained, Finding, Subject};
 
 pub(super) struct Layout;

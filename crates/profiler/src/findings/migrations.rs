@@ -3,7 +3,8 @@
 //! Responsible for: pages that move between host and device while kernels run, from exports of Nsight
 //! Systems. Excludes prefetched pages: they move before the kernels.
 
-use super::{Context, Rule, time};
+use super::words::time;
+use super::{Context, Rule};
 use crate::certainty::Certainty;
 use crate::occupancy::Intervals;
 use crate::profile::{Explained, Finding, Subject};

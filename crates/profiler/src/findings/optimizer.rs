@@ -2,7 +2,9 @@
 //!
 //! Responsible for: compute of updates. Excludes its communication, which is data parallel.
 
-use super::{Context, EXPLAINED, Inference, Rule, percent, time};
+use super::context::EXPLAINED;
+use super::words::{percent, time};
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;
 use crate::waterfall::Label;

@@ -3,7 +3,8 @@
 //! Responsible for: data-parallel communication with little overlap, although there is compute to overlap it
 //! with. Excludes tensor-parallel communication: its results are needed at once.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Inference, Rule};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};

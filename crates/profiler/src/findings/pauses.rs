@@ -3,7 +3,9 @@
 //! Responsible for: steps in which one rank's host delays its device far beyond the usual. Excludes hosts
 //! that are always slow.
 
-use super::{Context, EXPLAINED, Inference, Rule, host_work, idle, percent, time};
+use super::context::EXPLAINED;
+use super::words::{percent, time};
+use super::{Context, Inference, Rule, host_work, idle};
 use crate::causes::Cause;
 use crate::profile::{Explained, Finding, Subject};
 use crate::replay::lower_median;

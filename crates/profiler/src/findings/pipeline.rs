@@ -3,7 +3,8 @@
 //! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by
 //! replay.
 
-use super::{Context, Inference, Rule, time};
+use super::words::time;
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Bubble, Label};
 use railwright_spec::human;

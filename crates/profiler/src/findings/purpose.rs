@@ -4,8 +4,9 @@
 //! allow. Excludes groups with a known dimension. Parallel sizes attribute only groups whose ranks the traces
 //! list.
 
+use super::Context;
 use super::remedies::is_forward;
-use super::{Context, time};
+use super::words::time;
 use crate::groups::{Evidence, Group};
 use crate::matching::Lane;
 use crate::occupancy::Intervals;

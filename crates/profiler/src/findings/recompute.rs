@@ -3,7 +3,8 @@
 //! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright
 //! recompute`.
 
-use super::{Context, Inference, Rule, time};
+use super::words::time;
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::Label;
 use railwright_step::Phase;

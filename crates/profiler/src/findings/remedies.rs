@@ -184,15 +184,23 @@ pub(super) fn of_xla(views: &[&View<'_>]) -> bool {
     views.iter().any(|view| view.is_of_xla())
 }
 
+/// Tests whether the profiler that recorded this rank also records other programs than those of PyTorch.
+fn records_any_program(view: &View<'_>) -> bool {
+    matches!(view.trace.identity.source, Source::NsightSystems | Source::Rocpd | Source::XPlane)
+}
+
+/// Tests whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
+pub(super) fn recorded_by_pytorch(views: &[&View<'_>]) -> bool {
+    !views.iter().any(|view| records_any_program(view))
+}
+
 /// Tests whether the program is PyTorch: its profiler made the recording, or names are those of its operators
-/// and kernels. Recordings of Nsight Systems and rocprofv3 may be of any program.
+/// and kernels.
 pub(super) fn is_pytorch(views: &[&View<'_>]) -> bool {
     let of = |name: &str| {
         ["aten::", "at::native", "c10::", "torch", "triton_"].iter().any(|part| name.contains(part))
     };
-    let any_program =
-        |source: Source| matches!(source, Source::NsightSystems | Source::Rocpd | Source::XPlane);
-    views.iter().any(|view| !any_program(view.trace.identity.source) || view.trace.names.iter().any(of))
+    views.iter().any(|view| !records_any_program(view) || view.trace.names.iter().any(of))
 }
 
 /// Advice for a cause of idle time in a program that calls CUDA or ROCm itself; `None` if the usual one has

@@ -3,8 +3,10 @@
 //! Responsible for: savings of operators with recorded shapes at a share of the roofline that others reach.
 //! Excludes operators without shapes, and kernels too short to reach it.
 
+use super::context::EXPLAINED;
 use super::scores::Scores;
-use super::{Context, EXPLAINED, Rule, percent, short, time};
+use super::words::{percent, short, time};
+use super::{Context, Rule};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding};
 use crate::roofline::{Bound, Kind, RooflineRow};

@@ -5,7 +5,8 @@
 //! of attention: fused attention has none.
 
 use super::scores::{Scores, sides};
-use super::{Context, Inference, Rule, percent};
+use super::words::percent;
+use super::{Context, Inference, Rule};
 use crate::certainty::Certainty;
 use crate::inputs;
 use crate::profile::{Explained, Finding};

@@ -4,7 +4,8 @@
 //! Excludes single kernels, which caches and contention affect, and ranks that the verdict names for more
 //! work.
 
-use super::{Context, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Rule};
 use crate::attribution::{CauseClass, Culprit, Kind, Named, StragglerReport, Verdict};
 use crate::certainty::Certainty;
 use crate::profile::{Explained, Finding, Subject};

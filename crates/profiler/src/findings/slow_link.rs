@@ -3,7 +3,8 @@
 //! Responsible for: groups and stages named by the straggler report, with their cost by replay. Excludes
 //! groups whose slow transfers cost the step nothing.
 
-use super::{Context, Rule, time};
+use super::words::time;
+use super::{Context, Rule};
 use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
 use crate::profile::{Explained, Finding, Subject};

@@ -5,7 +5,8 @@
 
 use super::launching::launch_bound;
 use super::remedies::{RESIDENT, copies_with_launches, of_xla};
-use super::{Context, Inference, Rule, time};
+use super::words::time;
+use super::{Context, Inference, Rule};
 use crate::causes::{Idle, Stacks, Trials};
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::NONE;

@@ -2,7 +2,9 @@
 //!
 //! Responsible for: findings from the verdicts of the straggler report. Excludes ranks below the noise.
 
-use super::{Context, EXPLAINED, Rule, host_work, percent, short, time};
+use super::context::EXPLAINED;
+use super::words::{percent, short, time};
+use super::{Context, Rule, host_work};
 use crate::NameId;
 use crate::attribution::{CauseClass, Culprit, Kind, Named, OwnParts, StragglerReport};
 use crate::causes::Cause;

@@ -148,7 +148,7 @@ impl Recorder {
 }
 
 fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
-    let mut job = Job::new(traces);
+    let mut job = crate::Job::new(traces);
     let joined = join(&mut job, &JoinOptions::default());
     let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
     // The joint cost of findings never exceeds the step or their sum.

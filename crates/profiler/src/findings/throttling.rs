@@ -3,7 +3,8 @@
 //! Responsible for: the same kernel calls in the first and in the last steps. Excludes recordings with too
 //! few steps, and work that depends on routing or sequences.
 
-use super::{Context, Inference, Rule, percent};
+use super::words::percent;
+use super::{Context, Inference, Rule};
 use crate::kernels::is_grouped;
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;

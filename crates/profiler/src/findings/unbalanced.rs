@@ -4,7 +4,8 @@
 //! their kernels take longer.
 
 use super::slow_chip::slow_chips;
-use super::{Context, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Rule};
 use crate::kernels::is_grouped;
 use crate::profile::{Explained, Finding, Subject};
 use crate::view::Role;

@@ -2,8 +2,11 @@
 //!
 //! Responsible for: its amount.
 
-use super::idle::{of_pytorch, outside};
-use super::{Context, EXPLAINED, Rule, time};
+use super::context::EXPLAINED;
+use super::idle::outside;
+use super::remedies::recorded_by_pytorch;
+use super::words::time;
+use super::{Context, Rule};
 use crate::occupancy::Intervals;
 use crate::profile::{Explained, Finding, Subject};
 use crate::trace::HostKind;
@@ -44,7 +47,7 @@ impl Rule for Unexplained {
             advice: if has_host(context) {
                 "no recorded launch ends this idle time: check for dropped events and filters, and record a few more steps with the host's \
                  functions"
-            } else if of_pytorch(context) {
+            } else if recorded_by_pytorch(context.views) {
                 "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
             } else {
                 "record the host's calls as well, for example with `nsys profile --trace=cuda,nvtx,osrt`"

@@ -3,7 +3,8 @@
 //! Responsible for: steps beyond the typical one, and their mean cost. Excludes the first step, which
 //! includes warm-up.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Inference, Rule};
 use crate::profile::{Explained, Finding};
 
 pub(super) struct VaryingSteps;

@@ -3,7 +3,8 @@
 //! Responsible for: exposed waits if the straggler report has no straggler or is inconclusive. Excludes costs
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
-use super::{Context, Inference, Rule, percent, time};
+use super::words::{percent, time};
+use super::{Context, Inference, Rule};
 use crate::attribution::{Culprit, Lacking, Named, StragglerReport, Verdict, Work};
 use crate::profile::{Explained, Finding, Subject};
 use crate::waterfall::{Label, Share};

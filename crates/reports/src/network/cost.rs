@@ -9,7 +9,7 @@ use crate::network::{gigabits, switch_ports};
 use railwright_network::bill::compare::{BreakEven, Cheapest, Comparison, Entry, Refused, Sweep};
 use railwright_network::bill::growth::Growth;
 use railwright_network::bill::share::{Cluster, Whole};
-use railwright_network::bill::{table, warnings_of};
+use railwright_network::bill::{Bill, table, warnings_of};
 use railwright_report::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_report::{Answer, Terminal, delimited};
 use railwright_spec::human;
@@ -109,9 +109,14 @@ impl Answer for Compared {
         let comparison = &self.comparison;
         let mut document = Document::default();
         let first = &comparison.entries[0];
-        if let Some((names, least)) = comparison.cheapest() {
-            let names = names.join(" = ");
-            document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(least)));
+        if let Some((names, least)) = comparison.cheapest(|bill| bill.total) {
+            let other = |at: &str, total: fn(&Bill) -> Dollars| match comparison.cheapest(total) {
+                Some((others, _)) if others != names => format!("; {} at {at} prices", others.join(" = ")),
+                _ => String::new(),
+            };
+            let (low, high) = (other("low", |bill| bill.total_low), other("high", |bill| bill.total_high));
+            let (names, least) = (names.join(" = "), human::dollars(least));
+            document.verdict(format!("cheapest at typical prices: {names}, {least} with NICs{low}{high}"));
         }
         document.heading_with(
             "network cost",

@@ -4,7 +4,7 @@ use super::*;
 use crate::profile::Report;
 
 fn report_of(traces: Vec<RankTrace>) -> Report {
-    let mut job = Job::new(traces);
+    let mut job = crate::Job::new(traces);
     let joined = join(&mut job, &JoinOptions::default());
     profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report
 }
