@@ -20,6 +20,7 @@ pub(crate) const DEGREES: &[(&str, &[&str])] = &[
             "pipeline_model_parallel_size",
             "pipeline_parallel_size",
             "pipeline_parallel_degree",
+            "pipe_parallel_size",
             "pp_size",
             "pp_degree",
             "pp",

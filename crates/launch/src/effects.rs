@@ -43,6 +43,16 @@ pub(crate) fn named(name: &str) -> bool {
     })
 }
 
+/// Tests whether the last part of a key's path names kernels, compilation, or recomputed activations.
+pub(crate) fn of_kernels(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let parts: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(part));
+    let recomputes = has(&["activation", "activations", "gradient", "grad"])
+        && has(&["checkpoint", "checkpointing", "ckpt"]);
+    recomputes || has(&["compile", "liger", "flash", "attn", "sdpa", "xformers"])
+}
+
 /// Formats of products in fewer bits than 16, as parts of names. Integers are left out: they mostly store
 /// moments or frozen weights.
 const NARROW: &[&str] = &["fp8", "float8", "mxfp8", "fp4", "nvfp4"];
@@ -90,7 +100,7 @@ pub(crate) fn is_off(data: &Data) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{named, setting};
+    use super::{named, of_kernels, setting};
 
     #[test]
     fn names_indicate_the_setting_that_they_may_change() {
@@ -100,6 +110,16 @@ mod tests {
         assert_eq!(key("experimental.activation_offload"), Some("plan.offload.activations"));
         for name in ["lr", "dataset.split", "stage", "load_in_8bit", "parallelism.pp_engine", "offload_dir"] {
             assert_eq!(key(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_kernels_and_recomputation() {
+        for name in ["use_liger_kernel", "torch_compile", "use_flash_attn", "do_activation_ckpt"] {
+            assert!(of_kernels(name), "{name}");
+        }
+        for name in ["checkpoint_dir", "gradient_clipping", "compiler_cache", "resume_from_checkpoint"] {
+            assert!(!of_kernels(name), "{name}");
         }
     }
 

@@ -68,21 +68,6 @@ pub struct Open {
     pub why: String,
 }
 
-impl Open {
-    /// The action that closes it; `option` is its flag. In `tune` a flag restricts the search, and `--set`
-    /// describes the file.
-    pub fn hint(&self, option: &str) -> String {
-        let of_tune = if option.starts_with("--set") {
-            String::new()
-        } else {
-            format!(" (in `tune`: `--set {}=VALUE`)", self.key)
-        };
-        format!(
-            "add `{option}`{of_tune}, or the arguments of the script: `--launch-args \"VAR=value ARGUMENTS\"`"
-        )
-    }
-}
-
 /// A remark on a launch file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -21,6 +21,7 @@
 pub mod accelerate;
 mod adapter;
 mod annotation;
+mod asked;
 mod compare;
 mod context;
 pub mod deepspeed;
@@ -69,6 +70,7 @@ mod typed;
 mod writer;
 mod writers;
 
+pub use asked::ask_for;
 pub use compare::{Comparison, Predicted};
 pub use context::{Context, Files};
 pub use detect::{Sighting, detect, read, read_with};

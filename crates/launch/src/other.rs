@@ -230,7 +230,9 @@ pub(crate) fn read_arguments(
     (text, file): (&str, &str),
 ) -> Option<Result<Launch, Vec<Problem>>> {
     let document = keys(arguments);
-    parts::evidence(&document)?;
+    if !parts::is_training(&document) {
+        return None;
+    }
     let mut fields = Fields::new(Format::Other, file, text, document);
     fields.draft.lines_of(script.sources.clone());
     for (line, what, why) in &script.open {
@@ -257,7 +259,7 @@ fn fill(fields: &mut Fields<'_>) {
     for key in OPEN {
         let is_unset = fields.draft.value(key).is_none();
         if is_unset && !fields.draft.is_open(key) {
-            fields.draft.leave_open(key, "", None, "no key with a recognized name sets it");
+            fields.draft.leave_open(key, "", None, "no key with a recognized name");
         }
     }
 }

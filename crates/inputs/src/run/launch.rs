@@ -138,7 +138,7 @@ const NEEDED: &[&str] = &[
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
     let needs = |open: &Open| Launch::needs(open, spec);
-    let problems: Vec<Problem> = launch
+    let open: Vec<&Open> = launch
         .open
         .iter()
         .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
@@ -147,21 +147,11 @@ pub fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> 
         .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default() || needs(open))
         .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()) || needs(open))
         .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
+        // Micro-batches of a step and their size give the global batch.
+        .filter(|open| open.key != "plan.global_batch" || spec.plan.micro_batches.is_none())
         .take(12)
-        .map(|open| {
-            let option = railwright_answers::option(&open.key);
-            let place = Place {
-                file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
-                line: open.line,
-                key: (!open.source.is_empty()).then(|| open.source.clone()),
-                ..Place::default()
-            };
-            let mut problem = Problem::new(format!("`{}` is not set: {}", open.key, open.why));
-            problem = problem.hint(open.hint(&option));
-            problem.place = Some(Box::new(place));
-            problem
-        })
         .collect();
+    let problems = railwright_launch::ask_for(launch, &open, &railwright_answers::option);
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 

@@ -9,13 +9,15 @@ mod epfl;
 mod mindspeed;
 mod slime;
 mod stated;
+mod swift;
 
 use super::arguments::{Argument, Arguments, is_program};
 use super::world::World;
 use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 pub(crate) use stated::Stated;
-use stated::value;
+use stated::{value, values};
+pub(super) use swift::is_started as is_swift;
 
 /// Program that a command starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,10 +100,8 @@ pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
 /// The dialect of a command.
 pub(crate) fn of(command: &Command) -> Dialect {
     let has = |spelling: &str| command.words.iter().any(|word| word.text.split('=').next() == Some(spelling));
-    let is_swift = command.words.windows(2).any(|pair| {
-        let program = pair[0].text.rsplit('/').next().unwrap_or_default();
-        program == "megatron" && matches!(pair[1].text.as_str(), "sft" | "pt" | "rlhf" | "export")
-    }) || command.words.iter().any(|word| word.text.contains("swift/cli/_megatron"));
+    let is_swift = command.words.windows(2).any(|pair| swift::is_started(&pair[0].text, &pair[1].text))
+        || command.words.iter().any(|word| word.text.contains("swift/cli/_megatron"));
     if is_swift {
         Dialect::Swift
     } else if has("--rollout-batch-size") || has("--actor-num-nodes") || has("--hf-checkpoint") {
@@ -135,19 +135,6 @@ pub(crate) fn words(dialect: Dialect, words: &[Word]) -> Vec<Word> {
     out
 }
 
-/// All values after a flag that is not Megatron's: `--target_modules q_proj v_proj`.
-fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
-    let (word, first, source) = value(words, &[spelling])?;
-    let mut list = vec![first];
-    if !word.text.contains('=') {
-        let at = words.iter().position(|other| std::ptr::eq(other, word))?;
-        let more = words.iter().skip(at + 2).take_while(|word| !word.text.starts_with('-'));
-        list.extend(more.map(|word| word.text.clone()));
-    }
-    let source = list.iter().skip(1).fold(source, |source, name| format!("{source} {name}"));
-    Some((word, list, source))
-}
-
 /// Sets a dialect's defaults and translates its names.
 pub(crate) fn apply(
     dialect: Dialect,
@@ -172,80 +159,7 @@ pub(crate) fn apply(
                     Some(named.map_or_else(of_flag, |(word, name, source)| (name, source, line(word))));
             }
         }
-        Dialect::Swift => {
-            for (name, value) in [
-                ("bf16", "True"),
-                ("hidden_dropout", "0.0"),
-                ("attention_dropout", "0.0"),
-                ("use_distributed_optimizer", "True"),
-                ("micro_batch_size", "1"),
-                ("global_batch_size", "16"),
-                ("recompute_granularity", "selective"),
-                ("expert_tensor_parallel_size", "1"),
-                ("attention_backend", "flash"),
-                ("moe_token_dispatcher_type", "alltoall"),
-            ] {
-                arguments.presume(name, value, &format!("no --{name}; ms-swift uses {value}"));
-            }
-            if let Some((word, length, source)) = value(words, &["--max-length"]) {
-                let argument = Argument { values: vec![length], source, line: line(word) };
-                *arguments = arguments.with("seq_length", Some(argument));
-                draft.forget(&["--max_length"]);
-            } else if !arguments.mentions("seq_length") {
-                let why = "without --max_length it is the longest sample plus completions";
-                draft.leave_open("plan.sequence_length", "", None, why);
-            }
-            if arguments.is_on("fp16") {
-                *arguments = arguments.with("bf16", None);
-            }
-            let model = value(words, &["--model", "--load", "--mcore-model"]);
-            says.model = model.map(|(word, name, source)| (name, source, line(word)));
-            draft.forget(&[
-                "--model",
-                "--tuner",
-                "--train_type",
-                "--packing",
-                "--num_train_epochs",
-                "--max_epochs",
-            ]);
-            if let Some((word, kind, source)) = value(words, &["--tuner-type", "--train-type"])
-                && kind.starts_with("lora")
-            {
-                says.adapter = Some((source, line(word)));
-            }
-            says.rank = value(words, &["--lora-rank"])
-                .and_then(|(word, rank, source)| Some((rank.parse().ok()?, source, line(word))));
-            says.targets =
-                values(words, "--target-modules").map(|(word, names, source)| (names, source, line(word)));
-            draft.forget(&["--lora_rank", "--lora-rank", "--target_modules", "--target-modules"]);
-            swift_world(launch, script, world);
-            let towers = [
-                "--vit",
-                "--aligner",
-                "--freeze_vit",
-                "--freeze-vit",
-                "--freeze_aligner",
-                "--freeze-aligner",
-            ];
-            if let Some(word) =
-                words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
-            {
-                draft.remark(RemarkKind::NotModelled, &word.text, line(word), crate::lost::TOWER_IS_LEFT_OUT);
-            }
-            if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
-                let message = "trains on preferences or rewards: reference models, reward models and \
-                    generation are not estimated";
-                draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);
-            }
-            let packs = words.iter().any(|word| word.text.starts_with("--packing"));
-            let message = "one sample has at most this many tokens";
-            let message = if packs {
-                message.to_owned()
-            } else {
-                format!("{message}; ms-swift packs samples only with `--packing true`")
-            };
-            draft.remark(RemarkKind::Assumed, "--max_length", None, message);
-        }
+        Dialect::Swift => swift::apply(launch, script, arguments, &mut says, draft, world),
         Dialect::Slime => {
             slime::exchange(arguments);
             slime::lengths(words, arguments, draft);
@@ -381,35 +295,4 @@ fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
             "the vocabulary depends on the tokenizer, which is not in this file",
         ),
     }
-}
-
-/// A variable in front of the command, or of the script.
-fn variable(name: &str, launch: &Command, script: &Script) -> Option<u64> {
-    let before = launch.prefix.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    let set = || Some(script.variables.get(name)?.first()?.text.clone());
-    before.or_else(set)?.parse().ok()
-}
-
-fn swift_world(launch: &Command, script: &Script, world: &mut World) {
-    let per_node = variable("NPROC_PER_NODE", launch, script);
-    let nodes = variable("NNODES", launch, script).unwrap_or(1);
-    let Some(per_node) = per_node else {
-        // Without the variable ms-swift starts one process.
-        if world.ranks.is_none() {
-            *world = World {
-                ranks: Some(1),
-                per_node: Some(1),
-                source: "no NPROC_PER_NODE".to_owned(),
-                line: Some(launch.line),
-            };
-        }
-        return;
-    };
-    let source = format!("NNODES={nodes} NPROC_PER_NODE={per_node}");
-    *world = World {
-        ranks: nodes.checked_mul(per_node),
-        per_node: Some(per_node),
-        source,
-        line: Some(launch.line),
-    };
 }

@@ -85,8 +85,21 @@ fn flags_in(text: &str) -> Option<usize> {
         return None;
     }
     let words = text.split(|c: char| c.is_whitespace() || "\"'()".contains(c));
-    let count = flags::count(words.clone());
-    (count >= FEWEST && !stranger::starts(words)).then_some(count)
+    let known: Vec<&str> = words.clone().filter(|word| !word.is_empty()).collect();
+    (describes(&known) && !stranger::starts(words)).then(|| flags::count(known))
+}
+
+/// Tests whether words describe a run: by their number of flags, or as a command of ms-swift, which names its
+/// model and may leave the rest to its defaults.
+fn describes(words: &[&str]) -> bool {
+    let is_swift = || words.windows(2).any(|pair| dialect::is_swift(pair[0], pair[1]));
+    let names_model = || words.iter().any(|word| word.starts_with("--model") || word.starts_with("--mcore"));
+    flags::count(words.iter().copied()) >= FEWEST || is_swift() && names_model()
+}
+
+/// The texts of words.
+fn texts(words: &[Word]) -> Vec<&str> {
+    words.iter().map(|word| word.text.as_str()).collect()
 }
 
 /// Feature that makes a text a script: an interpreter, an assignment, a directive.
@@ -176,16 +189,14 @@ pub(crate) fn read_script(
     file: &str,
     context: &Context<'_>,
 ) -> Option<Result<Launch, Vec<Problem>>> {
-    let count = |command: &Command| flags::count(command.words.iter().map(|word| word.text.as_str()));
-    let is_own = |command: &&Command| !stranger::starts(command.words.iter().map(|word| word.text.as_str()));
-    let most = script.commands.iter().filter(is_own).map(count).max()?;
-    (most >= FEWEST).then(|| read(Format::MegatronScript, text, file, context))
+    let is_run = script.commands.iter().any(|command| starts(&command.words));
+    is_run.then(|| read(Format::MegatronScript, text, file, context))
 }
 
 /// Tests whether words start Megatron-LM with flags of a run.
 pub(crate) fn starts(words: &[Word]) -> bool {
-    let texts = || words.iter().map(|word| word.text.as_str());
-    flags::count(texts()) >= FEWEST && !stranger::starts(texts())
+    let texts = texts(words);
+    describes(&texts) && !stranger::starts(texts)
 }
 
 /// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command
@@ -337,11 +348,9 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         .iter()
         .map(|command| Command { words: apart(&command.words), ..command.clone() })
         .collect();
-    let counts: Vec<usize> = commands.iter().map(|command| count(&command.words)).collect();
-    let most = counts.iter().copied().max().unwrap_or(0);
-    if most >= FEWEST {
-        // The last of several: earlier ones are often trials.
-        let index = counts.iter().rposition(|count| *count == most)?;
+    // The last of several: earlier ones are often trials.
+    let runs = commands.iter().enumerate().filter(|(_, command)| describes(&texts(&command.words)));
+    if let Some((index, _)) = runs.max_by_key(|(_, command)| count(&command.words)) {
         return commands.into_iter().nth(index);
     }
     let (name, words) = script
@@ -349,7 +358,7 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         .iter()
         .map(|(name, words)| (name, apart(words)))
         .max_by_key(|(_, words)| count(words))?;
-    if count(&words) < FEWEST {
+    if !describes(&texts(&words)) {
         return None;
     }
     let line = words.first().map_or(1, |word| word.line);

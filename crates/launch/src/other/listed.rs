@@ -138,7 +138,8 @@ pub(super) fn rest(fields: &mut Fields<'_>) {
             continue;
         }
         let is_scale = ["alpha", "dropout"].iter().any(|end| last(&entry.path).ends_with(end));
-        let (kind, message) = if effects::named(&entry.path)
+        let has_effect = effects::named(&entry.path) || effects::of_kernels(&last(&entry.path));
+        let (kind, message) = if has_effect
             && !effects::is_off(&entry.data)
             && !is_scale
             && !is_disabled(&off, &entry.path)

@@ -9,12 +9,13 @@ use crate::RemarkKind;
 use crate::accelerate::set_optimizer;
 use crate::document::Data;
 use crate::fields::Fields;
-use railwright_spec::plan::{PrecisionPreset, Recompute};
+use railwright_spec::plan::{AttentionKernel, PrecisionPreset, Recompute};
 
 /// Precision, recompute, and which parameters are trained.
 pub(super) fn read(fields: &mut Fields<'_>) {
     precision(fields);
     recompute(fields);
+    attention(fields);
     let is_decided = adapters::read(fields);
     let key = "plan.optimizer";
     // With adapters, the name of their optimizer is known and changes little.
@@ -68,6 +69,15 @@ fn precision(fields: &mut Fields<'_>) {
             fields.set(key, &preset, &path);
         }
         _ => open(fields, key, &path, "the keys do not determine the compute format"),
+    }
+}
+
+/// Attention with scores in memory. The choice among kernels is a property of the software generation.
+fn attention(fields: &mut Fields<'_>) {
+    for path in paths(fields, names::ATTENTION) {
+        if fields.word(&path).is_some_and(|word| word == "eager") {
+            fields.set("plan.attention_kernel", &AttentionKernel::Unfused, &path);
+        }
     }
 }
 

@@ -79,6 +79,12 @@ pub(super) const ACCUMULATION: &[&str] = &[
     "accumulate_grad_batches",
     "gradient_accumulation",
     "grad_accum_steps",
+    "grad_accumulation_steps",
+    "gradient_accumulate_steps",
+    "gradient_accumulate_every",
+    "accumulation_steps",
+    "accumulate_steps",
+    "grad_acc_steps",
     "batch_accumulation_per_replica",
     "micro_num",
 ];
@@ -138,6 +144,13 @@ pub(super) const RECOMPUTE: &[&str] = &[
     "activation_checkpointing",
     "enable_gradient_checkpointing",
     "use_gradient_checkpointing",
+    "use_gradient_checkpoint",
+    "use_grad_checkpoint",
+    "grad_checkpointing",
+    "use_activation_checkpointing",
+    "use_activation_checkpoint",
+    "enable_activation_checkpointing",
+    "fsdp_activation_checkpointing",
     "recompute_granularity",
     "activations_checkpoint_granularity",
     "disable_gradient_checkpointing",
@@ -149,6 +162,8 @@ pub(super) const RECOMPUTE: &[&str] = &[
     "recompute",
     "use_recompute",
 ];
+/// Implementations of attention; all but one use a kernel that keeps no scores in memory.
+pub(super) const ATTENTION: &[&str] = &["attn_implementation", "attn_impl"];
 pub(super) const OPTIMIZER: &[&str] = &["optimizer", "optim", "optimizer_name", "optimizer_type"];
 pub(super) const RANK: &[&str] = &["lora_rank", "lora_r"];
 pub(super) const TARGETS: &[&str] = &["lora_target_modules", "lora_targets", "lora_target", "target_modules"];

@@ -135,7 +135,15 @@ fn learns(document: &Document) -> bool {
         words(&last(&entry.path)).any(|word| {
             matches!(
                 word.as_str(),
-                "lr" | "learning" | "optim" | "optimizer" | "epochs" | "steps" | "train" | "warmup" | "iters"
+                "lr" | "learning"
+                    | "optim"
+                    | "optimizer"
+                    | "epochs"
+                    | "steps"
+                    | "train"
+                    | "warmup"
+                    | "iters"
+                    | "iterations"
             )
         })
     })

@@ -228,3 +228,33 @@ fn a_batch_of_tokens_is_no_batch_of_samples() {
     check(&read, &[("plan.global_batch", "open"), ("plan.sequence_length", "2048")]);
     assert!(has(&read, RemarkKind::Unresolved, "4194304"), "{:?}", read.remarks);
 }
+
+/// Names of recomputation and accumulation in trainers of research groups; kernels are never without effect.
+#[test]
+fn synonyms_are_read_and_names_of_kernels_are_not_ignored() {
+    let text = "torchrun --nproc_per_node=2 train_fsdp.py --model_name_or_path Qwen/Qwen3-0.6B --seq_len 1024 \\\n  \
+        --micro_batch_size 1 --grad_accumulation_steps 50 --use_activation_checkpointing --bf16 --lr 1e-5 \\\n  \
+        --attn_implementation eager --torch_compile true --use_liger_kernel false\n";
+    let read = read(text, "train.sh").expect("a launch file").expect("no problems");
+    check(
+        &read,
+        &[
+            ("plan.micro_batches", "50"),
+            ("plan.recompute", "\"full\""),
+            ("plan.attention_kernel", "\"unfused\""),
+        ],
+    );
+    assert!(has(&read, RemarkKind::Unresolved, "torch_compile"));
+    assert!(!has(&read, RemarkKind::Unresolved, "use_liger_kernel"));
+}
+
+/// A program whose batch is a default: its length and degrees are read, and the batch stays open.
+#[test]
+fn arguments_without_a_batch_are_part_of_a_run() {
+    let text = "torchrun --nproc-per-node 4 cli/train.py --max_seq_len 2048 --train_steps 100 --pipe_parallel_size 4\n";
+    let read = read(text, "train.sh").expect("a launch file").expect("no problems");
+    check(
+        &read,
+        &[("plan.pipeline_parallel", "4"), ("plan.sequence_length", "2048"), ("plan.micro_batch", "open")],
+    );
+}

@@ -31,6 +31,19 @@ pub(super) fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Wo
     Some((word, behind.text.clone(), format!("{} {}", word.text, behind.text)))
 }
 
+/// All values after a flag that is not Megatron's: `--target_modules q_proj v_proj`.
+pub(super) fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
+    let (word, first, source) = value(words, &[spelling])?;
+    let mut list = vec![first];
+    if !word.text.contains('=') {
+        let at = words.iter().position(|other| std::ptr::eq(other, word))?;
+        let more = words.iter().skip(at + 2).take_while(|word| !word.text.starts_with('-'));
+        list.extend(more.map(|word| word.text.clone()));
+    }
+    let source = list.iter().skip(1).fold(source, |source, name| format!("{source} {name}"));
+    Some((word, list, source))
+}
+
 impl Stated {
     /// Tests whether the command describes its whole run without a flag for the number of layers.
     pub(crate) fn names_a_model(&self) -> bool {
