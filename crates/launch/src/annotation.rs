@@ -88,9 +88,10 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
             (_, Ok(number)) if number.is_finite() => Value::Number(number),
             _ => Value::Text(value.trim_matches('"').to_owned()),
         };
-        draft.set_value(key, &value, line.trim(), Some(index + 1));
-        if name == "software" {
-            draft.forget_assumptions("the software is inferred as");
+        let inferred = draft.origins().iter().find(|origin| origin.key == "plan.software");
+        if let Some(source) = inferred.map(|origin| origin.source.clone()).filter(|_| name == "software") {
+            draft.forget_assumptions(&source);
         }
+        draft.set_value(key, &value, line.trim(), Some(index + 1));
     }
 }

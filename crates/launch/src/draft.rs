@@ -251,11 +251,10 @@ impl Draft {
         self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || remark.line.is_some());
     }
 
-    /// Removes assumptions that were settled later: those whose message contains a text.
-    pub fn forget_assumptions(&mut self, text: &str) {
-        self.launch
-            .remarks
-            .retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
+    /// Removes assumptions from a text of the file that were settled later.
+    pub fn forget_assumptions(&mut self, source: &str) {
+        let source = shown(source);
+        self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || remark.source != source);
     }
 
     /// Adds an error that makes the file unusable. Its file name is added.

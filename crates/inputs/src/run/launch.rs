@@ -160,8 +160,8 @@ pub fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
     if spec.cluster.devices.is_some() || spec.plan.data_parallel.is_some() {
         return Ok(());
     }
-    let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
-    let source = why.map_or_else(String::new, |remark| format!(" (`{}`)", remark.source));
+    let open = launch.open.iter().find(|open| open.key == "cluster.devices" && !open.source.is_empty());
+    let source = open.map_or_else(String::new, |open| format!(" (`{}`)", open.source));
     let message = format!("the number of devices is not set{source}");
     Err(Problem::new(message).in_file(launch.file.clone()).hint(Launch::devices_hint(spec)).into())
 }
