@@ -20,7 +20,7 @@ use crate::document::{self, Data, Document, Entry, Spot};
 use crate::fields::Fields;
 use crate::python::{self, Recipe};
 use crate::shell::Word;
-use crate::{Context, Evidence, Format, Launch, RemarkKind, Strength, trainers};
+use crate::{Context, Evidence, Format, Launch, RemarkKind, Strength, accelerate, features, trainers};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
@@ -247,6 +247,24 @@ pub(crate) fn read_arguments(
     Some(fields.finish())
 }
 
+/// A program that loads one of Hugging Face's models by name, and divides no layers, runs Transformers'
+/// modules. Jobs of several models are trained by frameworks of their own.
+fn software(fields: &mut Fields<'_>) {
+    let draft = &fields.draft;
+    let is_divided = ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.expert_parallel"]
+        .iter()
+        .any(|key| draft.value(key).is_some() || draft.is_open(key));
+    let names_model = draft.spec().model.name.is_some() && fields.document.entries.iter().any(is_model_name);
+    if names_model && !is_divided && parts::several(&fields.document).is_none() {
+        accelerate::software(fields, "transformers-2026", "a model of Hugging Face by name, taken as eager");
+        features::switches(fields);
+    }
+}
+
+fn is_model_name(entry: &Entry) -> bool {
+    names::MODEL.contains(&parts::last(&entry.path).as_str())
+}
+
 fn fill(fields: &mut Fields<'_>) {
     let part = "settings are read by names that mean the same in most programs, and no default of this program is known";
     fields.draft.partial(part);
@@ -255,6 +273,7 @@ fn fill(fields: &mut Fields<'_>) {
     settings::batch(fields);
     memory::read(fields);
     settings::devices(fields);
+    software(fields);
     listed::rest(fields);
     for key in OPEN {
         let is_unset = fields.draft.value(key).is_none();

@@ -137,7 +137,10 @@ const NEEDED: &[&str] = &[
 
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Refused> {
-    let needs = |open: &Open| Launch::needs(open, spec);
+    // No default of an unknown program is known, and sharding decides whether it fits.
+    let is_unknown = matches!(launch.format, Format::Other | Format::Script);
+    let shards = is_unknown && spec.cluster.devices.is_none_or(|devices| devices > 1);
+    let needs = |open: &Open| Launch::needs(open, spec) || shards && open.key == "plan.sharding";
     let open: Vec<&Open> = launch
         .open
         .iter()

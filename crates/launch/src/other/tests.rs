@@ -244,6 +244,8 @@ fn synonyms_are_read_and_names_of_kernels_are_not_ignored() {
             ("plan.attention_kernel", "\"unfused\""),
         ],
     );
+    // Hugging Face's modules, not those of Megatron-LM.
+    check(&read, &[("plan.software", "\"transformers-2026\""), ("plan.sharding", "open")]);
     assert!(has(&read, RemarkKind::Unresolved, "torch_compile"));
     assert!(!has(&read, RemarkKind::Unresolved, "use_liger_kernel"));
 }
