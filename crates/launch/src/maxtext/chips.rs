@@ -56,13 +56,12 @@ pub(super) fn of_topology(fields: &mut Fields<'_>) {
             _ => None,
         }
     };
-    match name.split_once('-').and_then(chips).filter(|&chips| chips > 0) {
-        Some(chips) => fields.set("cluster.devices", &chips.saturating_mul(slices), path),
-        None => {
-            let (source, line) = fields.source(path);
-            fields.draft.leave_open("cluster.devices", &source, line, "not a known topology");
-            fields.remark(RemarkKind::Unresolved, path, "not a known topology: pass --gpus");
-        }
+    if let Some(chips) = name.split_once('-').and_then(chips).filter(|&chips| chips > 0) {
+        fields.set("cluster.devices", &chips.saturating_mul(slices), path);
+    } else {
+        let (source, line) = fields.source(path);
+        fields.draft.leave_open("cluster.devices", &source, line, "not a known topology");
+        fields.remark(RemarkKind::Unresolved, path, "not a known topology: pass --gpus");
     }
 }
 
