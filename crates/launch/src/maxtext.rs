@@ -54,6 +54,11 @@ impl Reader for MaxTextReader {
             text.lines().any(|line| line.strip_prefix(mark).is_some_and(|rest| rest.starts_with(':')))
         };
         let yaml: Vec<&str> = marks.into_iter().filter(|mark| is_key(mark)).collect();
+        // Trainers on Hugging Face's models have batches of this name too.
+        let is_of_hub = ["model_name_or_path", "pretrained_model_name_or_path"].into_iter().any(is_key);
+        if is_of_hub && yaml == ["per_device_batch_size"] {
+            return None;
+        }
         if let Some(mark) = yaml.first() {
             return Some(Evidence::new(Strength::Certain, format!("YAML with the key `{mark}`")));
         }

@@ -260,3 +260,20 @@ fn arguments_without_a_batch_are_part_of_a_run() {
         &[("plan.pipeline_parallel", "4"), ("plan.sequence_length", "2048"), ("plan.micro_batch", "open")],
     );
 }
+
+/// The batch of this name is not MaxText's beside a model of Hugging Face.
+#[test]
+fn a_batch_per_device_alone_is_not_maxtext() {
+    let text = "model_name_or_path: Qwen/Qwen3-8B\nmax_seq_length: 4096\nper_device_batch_size: 2\nlearning_rate: 1e-5\n";
+    let read = launch(text);
+    assert_eq!(read.format, Format::Other);
+    check(
+        &read,
+        &[
+            ("plan.micro_batch", "2"),
+            ("plan.sequence_length", "4096"),
+            ("plan.software", "\"transformers-2026\""),
+        ],
+    );
+    assert_eq!(launch("per_device_batch_size: 2\nmax_target_length: 4096\n").format, Format::MaxText);
+}
