@@ -1,5 +1,5 @@
-//! Libraries with trainers of their own: Levanter, lingua, InternEvo, EasyLM, Colossal-AI, and OLMo's first
-//! trainer.
+//! Libraries with trainers of their own: Levanter, lingua, InternEvo, nanoGPT, EasyLM, Colossal-AI, and
+//! OLMo's first trainer.
 //!
 //! Responsible for: their keys and defaults, and models whose layers a plan can express. Models with layers
 //! of other kinds are open, never read as transformers. Each library has a module.
@@ -10,6 +10,7 @@ mod easylm;
 mod internevo;
 mod levanter;
 mod lingua;
+mod nanogpt;
 mod olmo_yaml;
 
 #[cfg(test)]
@@ -29,6 +30,7 @@ const LIBRARIES: &[Library] = &[
     ("Levanter", levanter::is_one, levanter::WHY, levanter::read),
     ("lingua", lingua::is_one, lingua::WHY, lingua::read),
     ("InternEvo", internevo::is_one, internevo::WHY, internevo::read),
+    ("nanoGPT", nanogpt::is_one, nanogpt::WHY, nanogpt::read),
     ("EasyLM", easylm::is_one, easylm::WHY, easylm::read),
     ("OLMo", olmo_yaml::is_one, olmo_yaml::WHY, olmo_yaml::read),
     ("Colossal-AI", colossal::is_one, colossal::WHY, colossal::read),

@@ -149,3 +149,35 @@ fn internevo_has_dictionaries() {
     let groups = launch(&INTERNEVO.replace("zero1=dict(size=-1)", "zero1=dict(size=8)"));
     assert_eq!(groups.remarks_of(RemarkKind::NotModelled).count(), 1, "{:?}", groups.remarks);
 }
+
+const NANOGPT: &str = "# a comment\nwandb_log = True\nbatch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n\
+    max_iters = 600000\nlr_decay_iters = 600000\neval_interval = 1000\nweight_decay = 1e-1\n";
+
+/// `train.py`: 12 x 40 sequences of all ranks, GPT-2 of 124 M parameters.
+#[test]
+fn nanogpt_shares_its_accumulation_among_ranks() {
+    let read = launch(NANOGPT);
+    check(
+        &read,
+        &[
+            ("model.layers", "12"),
+            ("model.hidden", "768"),
+            ("model.ffn", "3072"),
+            ("model.vocab", "50304"),
+            ("model.biases", "false"),
+            ("plan.micro_batch", "12"),
+            ("plan.global_batch", "480"),
+            ("plan.sequence_length", "1024"),
+            ("plan.sharding", "none"),
+            ("plan.precision.gradients", "fp32"),
+            ("plan.software", "torchtitan-2024-compile"),
+        ],
+    );
+    assert_eq!(read.remarks_of(RemarkKind::Unknown).count(), 0, "{:?}", read.remarks);
+    let tuned =
+        launch("init_from = 'gpt2-xl'\nbatch_size = 1\ngradient_accumulation_steps = 32\nmax_iters = 20\n");
+    check(&tuned, &[("plan.global_batch", "32"), ("model.layers", "open")]);
+    assert!(tuned.spec.get("model.name").is_some());
+    let characters = launch(&format!("{NANOGPT}dataset = 'shakespeare_char'\n"));
+    assert!(is_open(&characters, "model.vocab"));
+}
