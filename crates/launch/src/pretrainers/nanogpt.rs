@@ -137,11 +137,11 @@ fn batch(fields: &mut Fields<'_>) {
     fields.default("plan.micro_batch", &12_u64, "the default of nanoGPT");
     let path = "gradient_accumulation_steps";
     let micro = fields.draft.spec().plan.micro_batch.unwrap_or(12);
-    match fields.count(path) {
-        Some(steps) => fields.set("plan.global_batch", &micro.saturating_mul(steps), path),
-        None => {
-            fields.default("plan.global_batch", &micro.saturating_mul(40), "40 steps of all ranks by default")
-        }
+    if let Some(steps) = fields.count(path) {
+        fields.set("plan.global_batch", &micro.saturating_mul(steps), path);
+    } else {
+        let why = "40 micro-batches of all ranks, the default of nanoGPT";
+        fields.default("plan.global_batch", &micro.saturating_mul(40), why);
     }
 }
 
